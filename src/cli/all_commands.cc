@@ -33,6 +33,7 @@ Commands all_commands() {
   add_revisions_commands(commands);
   add_traffic_commands(commands);
   add_router_commands(commands);
+  add_tls_commands(commands);
   add_bounds_commands(commands);
   add_rollout_commands(commands);
   add_watch_commands(commands);

@@ -24,6 +24,7 @@ void add_deploy_commands(Commands& commands);
 void add_env_manifest_commands(Commands& commands);
 void add_judge_commands(Commands& commands);
 void add_render_commands(Commands& commands);
+void add_tls_commands(Commands& commands);
 void add_bounds_commands(Commands& commands);
 void add_mesh_commands(Commands& commands);  // all of them
 void add_mesh_folder_commands(Commands& commands);

@@ -490,6 +490,18 @@ struct RegistryLogin {
 };
 BOOST_DESCRIBE_STRUCT(RegistryLogin, (), (host, secret, since))
 
+struct RouterUpgraded {
+  std::string name, binary;
+  int64_t worker_pid = 0, before_pid = 0;
+};
+BOOST_DESCRIBE_STRUCT(RouterUpgraded, (), (name, binary, worker_pid, before_pid))
+
+struct TlsTrust {
+  std::string authority, file, fingerprint;
+  Texts trusted_by;
+};
+BOOST_DESCRIBE_STRUCT(TlsTrust, (), (authority, file, fingerprint, trusted_by))
+
 // ---------------------------------------------------------------------------------------------- flows, audit, access
 
 struct Decided {

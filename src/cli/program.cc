@@ -13,6 +13,7 @@
 #include "deploy/app_kit_shelf.h"
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
+#include "deploy/certificate_shelf.h"
 #include "deploy/cluster_rights.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/cookie_keys.h"
@@ -24,6 +25,7 @@
 #include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/promotion/release_means.h"
+#include "deploy/providers/certificate/acme/acme_issuer.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
 #include "deploy/providers/runtime/k8s/k8s_watch.h"
 #include "deploy/providers/runtime/local/local_host.h"
@@ -51,6 +53,7 @@
 #include "process/core_dumps.h"
 #include "process/replica_exec.h"
 #include "process/supervisor.h"
+#include "router/worker_order.h"
 
 namespace sluice::cli {
 
@@ -62,6 +65,7 @@ int run_program(int count, char** words, const AddConcepts& add) {
   std::signal(SIGXFSZ, SIG_IGN);
   const Variables variables = process_variables();
   RealDisk disk;
+  if (auto code = router::serve_as_worker(count, words, disk)) return *code;
   host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   if (add) add(loaded, disk, variables);
   // A home that cannot be found is an error of the commands that need one.
@@ -154,6 +158,10 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(fleet);
   deploy::CookieKeys cookie_keys(disk, clock, random, home ? (home->root() / "keys" / "cookies.json").string() : "");
   loaded.tools.add(cookie_keys);
+  deploy::CertificateShelf certificates(disk, home ? home->root().string() : "");
+  loaded.tools.add(certificates);
+  deploy::AcmeIssuer acme_issuer;
+  loaded.tools.add(acme_issuer);
   deploy::RouterWatch router_watch(fleet);
   loaded.observers.push_back(&router_watch);
   deploy::MarkerOutlet marker_outlet(disk, clock, variables);

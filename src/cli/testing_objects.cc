@@ -17,6 +17,8 @@ ObjectsHome::ObjectsHome() {
   loaded_.tools.add(shelf_);
   loaded_.tools.add<Disk>(disk_);
   loaded_.tools.add(means_);
+  loaded_.tools.add(certificates_);
+  loaded_.tools.add<Clock>(clock_);
 }
 
 Ran ObjectsHome::run(const std::vector<std::string>& words) {

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "cli/testing_commands.h"
 #include "crypto/ed25519.h"
 #include "deploy/bundle_shelf.h"
+#include "deploy/certificate_shelf.h"
 #include "deploy/local_means.h"
 #include "deploy/revenue_policy.h"
 #include "host/loaded_concepts.h"
@@ -34,6 +36,8 @@ class ObjectsHome {
   deploy::PolicySeal seal_{[this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }};
   deploy::BundleShelf shelf_{disk_, folder.path("home/blobs/bundles")};
   deploy::LocalMeans means_{.disk = &disk_, .home = folder.path("home")};
+  RealClock clock_;
+  deploy::CertificateShelf certificates_{disk_, folder.path("home")};
   host::LoadedConcepts loaded_;
   Commands commands_ = all_commands();
 };

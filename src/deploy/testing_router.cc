@@ -69,6 +69,11 @@ std::string TestingRouter::last() const {
   return last_;
 }
 
+void TestingRouter::show(json::object certificates) {
+  std::lock_guard lock(mutex_);
+  certificates_ = std::move(certificates);
+}
+
 void TestingRouter::count_revisions(json::array revisions) {
   std::lock_guard lock(mutex_);
   revisions_ = std::move(revisions);
@@ -119,6 +124,7 @@ json::object TestingRouter::answer(const json::object& request, const std::strin
   if (op == "stats") return {{"environment", environment_}, {"generation", generation_.load()}};
   if (op == "counts") return {{"ok", true}, {"revisions", revisions_}};
   if (op == "usage") return usage_;
+  if (op == "certificates") return certificates_;
   if (op == "drain") {
     drains_++;
     const bool busy = busy_ > 0;

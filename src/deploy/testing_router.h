@@ -40,6 +40,9 @@ class TestingRouter {
   // What it answers to `counts`: the revisions of whichever deployment.
   void count_revisions(json::array revisions);
 
+  // What it answers to `certificates`.
+  void show(json::object certificates);
+
   const std::string& router() const { return router_; }
   const std::string& control() const { return control_; }
 
@@ -60,6 +63,7 @@ class TestingRouter {
   std::vector<std::string> orders_;
   std::string last_;
   json::object usage_;
+  json::object certificates_ = {{"ok", false}};
   json::array revisions_;
   std::thread thread_;
 };

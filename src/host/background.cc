@@ -27,6 +27,7 @@ constexpr int64_t kLookAgain_ms = 5;
 constexpr int64_t kStart_ms = 30'000;
 constexpr int64_t kFirstWait_ms = 1'000, kLongestWait_ms = 60'000, kCalm_ms = 60'000;  // between two starts
 constexpr uint16_t kUsualPort = 8080;
+constexpr uint16_t kUsualSecurePort = 8443;
 constexpr size_t kMaxRouterRecord = 64 << 10;
 constexpr size_t kMaxLogTail = 2'000;
 constexpr std::string_view kMainRouter = "main";
@@ -95,15 +96,33 @@ Result<pid_t> start_router_at(const Home& home, const std::vector<std::string>& 
   return process::start_own_program(words, *log);
 }
 
-Result<pid_t> start_router(const Home& home, uint16_t port) {
-  return start_router_at(home, {"127.0.0.1:" + std::to_string(port)});
+bool speaks_tls(const std::vector<std::string>& places) {
+  return std::ranges::any_of(places, [](const std::string& each) { return each.find(",tls") != std::string::npos; });
+}
+
+// The places that are given, and one for TLS if there is none and it is asked for.
+Result<pid_t> start_router_with(const Home& home, std::vector<std::string> places, bool secure) {
+  if (secure && !speaks_tls(places)) {
+    uint16_t port = kUsualSecurePort;
+    if (process::is_port_taken(port)) {
+      auto free = process::free_port();
+      if (!free) return free.error();
+      port = *free;
+    }
+    places.push_back("127.0.0.1:" + std::to_string(port) + ",tls");
+  }
+  return start_router_at(home, places);
+}
+
+Result<pid_t> start_router(const Home& home, uint16_t port, bool secure) {
+  return start_router_with(home, {"127.0.0.1:" + std::to_string(port)}, secure);
 }
 
 // Below the ports of outgoing connections: the router comes back to this one, and a connection must not have it then.
-Result<pid_t> start_router_anywhere(const Home& home) {
+Result<pid_t> start_router_anywhere(const Home& home, bool secure) {
   auto port = process::free_port();
   if (!port) return port.error();
-  return start_router(home, *port);
+  return start_router(home, *port, secure);
 }
 
 // What a router says of itself in its folder; nothing if it has none, or was stopped in order.
@@ -219,8 +238,13 @@ Result<bool> ensure_serve(Disk& disk, const Home& home, Clock& clock) {
   return true;
 }
 
-Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port) {
+Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port, bool secure) {
   const std::string folder = folder_of_router(home, kMainRouter);
+  if (auto running = main_router(disk, home); running && secure && !speaks_tls(running->listen)) {
+    return Error{.code = Code::conflict,
+                 .message = "the router runs already, and listens nowhere for TLS",
+                 .next = "sluice stop, then sluice up --tls"};
+  }
   if (main_router(disk, home) || router_master(disk, folder)) return 0;
   const std::vector<std::string> before = kept_router(disk, folder).listen;
   const bool again = port == 0 && !before.empty();
@@ -232,12 +256,13 @@ Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port) {
             "port " + std::to_string(*taken) + (again ? ", where the router listened before," : "") + " is taken",
         .next = again ? "free it, or choose another with --port" : "choose another with --port, or leave it out"};
   }
-  if (again) return start_router_at(home, before);
-  if (port != 0) return start_router(home, port);
-  return process::is_port_taken(kUsualPort) ? start_router_anywhere(home) : start_router(home, kUsualPort);
+  if (again) return start_router_with(home, before, secure);
+  if (port != 0) return start_router(home, port, secure);
+  return process::is_port_taken(kUsualPort) ? start_router_anywhere(home, secure)
+                                            : start_router(home, kUsualPort, secure);
 }
 
-Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun) {
+Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun, bool secure) {
   std::optional<RunningRouter> found;
   auto log = log_of(home, "router");
   if (!log) return log.error();
@@ -256,7 +281,7 @@ Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uin
   auto up = begun == 0 ? other_listens() : listens(begun);
   if (!up && up.error().code == Code::failed && router_master(disk, folder)) up = other_listens();
   if (!up && up.error().code == Code::failed && port == 0 && kept_router(disk, folder).listen.empty()) {
-    auto again = start_router_anywhere(home);
+    auto again = start_router_anywhere(home, secure);
     if (!again) return again.error();
     up = listens(*again);
   }

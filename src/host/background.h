@@ -41,9 +41,11 @@ struct RouterHere {
   bool started = false;
 };
 // Begins to start the router `main`; `finish_router` waits until it listens. Port 0: where it listened before, and at
-// first 8080, or any that is free if that is taken, also if somebody takes it meanwhile. Its pid; 0: one runs already.
-Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port);
-Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun);
+// first 8080, or any that is free if that is taken, also if somebody takes it meanwhile. `secure`: it also listens for
+// TLS, at 8443 or any that is free; `conflict` if one runs that does not. Its pid; 0: one runs already.
+Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port, bool secure = false);
+Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun,
+                                 bool secure = false);
 
 // For the control plane: starts the router that `sluice up` has started again, where it listened, however it ended: it
 // was killed, or the machine was restarted. Only stop_routers() ends that.

@@ -88,7 +88,7 @@ Result<LeftWorker> ask_for_worker(int socket) {
     if (auto read = sluice::read<ServedPlan>(*plan)) {
       left.pid = static_cast<int>(pid->get_int64());
       left.plan = *std::move(read);
-      if (left.fds.size() == left.plan.listen.size() * static_cast<size_t>(left.plan.threads) + 3) return left;
+      if (left.has_channel() || left.fds.size() == left.plan.listen.size() * left.sockets() + 3) return left;
     }
   }
   for (int fd : left.fds) ::close(fd);

@@ -28,11 +28,12 @@ struct ServedPlan {
   std::optional<std::string> bounds_file;  // left out without bounds: older masters do not know it
   std::optional<std::vector<std::string>> bounds_trusted;
   std::optional<std::string> certificates;  // left out without TLS
+  std::optional<int64_t> sockets;           // of each place; left out where there is one a thread
 };
 
 BOOST_DESCRIBE_STRUCT(ServedPlan, (),
                       (listen, admin, table_file, access_log, trusted, threads, drain_ms, bounds_file, bounds_trusted,
-                       certificates))
+                       certificates, sockets))
 
 // As many as the kernel takes in one message.
 inline constexpr size_t kMostHandedOver = 253;
@@ -45,9 +46,12 @@ bool does(const ServedPlan& served, const ServedPlan& asked);
 struct LeftWorker {
   int pid = 0;
   ServedPlan plan;
-  // For each place of `listen` one a thread; then the control socket, the admin socket, and the spare memory. The
-  // taker's own.
+  // For each place of `listen` its sockets; then the control socket, the admin socket, the spare memory, and, if the
+  // worker knows of them, the memory of the gauges and a channel. The taker's own.
   std::vector<int> fds;
+
+  size_t sockets() const { return static_cast<size_t>(plan.sockets.value_or(plan.threads)); }
+  bool has_channel() const { return fds.size() == plan.listen.size() * sockets() + 5; }
 };
 
 // Asks at the control socket; `unavailable` if nobody is there, `conflict` if it is about to end.

@@ -82,14 +82,15 @@ bool read_rest(int fd, std::string& bytes, size_t have) {
 }  // namespace
 
 Control::Control(int control_fd, int admin_fd, TableKeeper& keeper, const StateFiles& state, const Clock& clock,
-                 std::function<Reported()> reported, HandOver hand_over)
+                 std::function<Reported()> reported, HandOver hand_over, std::function<json::object()> certificates)
     : control_fd_(control_fd),
       admin_fd_(admin_fd),
       keeper_(keeper),
       state_(state),
       clock_(clock),
       reported_(std::move(reported)),
-      hand_over_(std::move(hand_over)) {}
+      hand_over_(std::move(hand_over)),
+      certificates_(std::move(certificates)) {}
 
 Control::~Control() {
   for (auto& peer : peers_) ::close(peer->fd);
@@ -179,6 +180,7 @@ void Control::write(Peer& peer) {
       return;
     }
     peer.fds.clear();
+    if (peer.owned >= 0) ::close(std::exchange(peer.owned, -1));
     peer.out.erase(0, static_cast<size_t>(size));
   }
   if (peer.close_after) peer.ended = true;
@@ -264,6 +266,7 @@ void Control::serve_control(Peer& peer) {
     }
     peer.out = sluice::write(answer(read, std::move(bytes))) + "\n";
     peer.fds = std::exchange(handed_over_, {});
+    peer.owned = std::exchange(owned_, -1);
     write(peer);
   }
 }
@@ -279,8 +282,10 @@ json::object Control::answer(const Result<Document>& read, std::string bytes) {
   if (op == "release") return release(*request);
   if (op == "drain") return drain(*request);
   if (op == "adopt") return adopt(*request);
+  if (op == "certificates" && certificates_) return certificates_();
   return refusal_json(
-      {.code = Code::invalid, .message = "expected an op: load, patch, stats, counts, usage, hold, release or drain"},
+      {.code = Code::invalid,
+       .message = "expected an op: load, patch, stats, counts, usage, hold, release, drain or certificates"},
       keeper_.generation());
 }
 
@@ -365,6 +370,7 @@ json::object Control::adopt(const json::object& request) {
     return refusal_json({.code = Code::conflict, .message = "the worker hands nothing over"}, keeper_.generation());
   }
   handed_over_ = std::move(handed->fds);
+  owned_ = handed->owned;
   return {{"ok", true}, {"worker_pid", ::getpid()}, {"plan", to_json(handed->plan)}};
 }
 

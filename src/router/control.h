@@ -27,6 +27,7 @@ namespace sluice::router {
 struct HandedOver {
   ServedPlan plan;
   std::vector<int> fds;  // as LeftWorker has them
+  int owned = -1;        // one of these that is closed here when it was sent
 };
 using HandOver = std::function<std::optional<HandedOver>(int master_pid)>;
 
@@ -34,7 +35,7 @@ class Control {
  public:
   // The fds are not its own.
   Control(int control_fd, int admin_fd, TableKeeper& keeper, const StateFiles& state, const Clock& clock,
-          std::function<Reported()> reported, HandOver hand_over);
+          std::function<Reported()> reported, HandOver hand_over, std::function<json::object()> certificates = {});
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -49,6 +50,7 @@ class Control {
     bool ended = false;
     std::string in, out;
     std::vector<int> fds;                     // that go with the first bytes of `out`
+    int owned = -1;                           // the one of them that is closed then
     size_t used = 0;                          // of `in`
     std::optional<Result<Document>> request;  // whose bytes are still to come
     size_t bytes = 0;
@@ -85,7 +87,9 @@ class Control {
   const Clock& clock_;
   std::function<Reported()> reported_;
   HandOver hand_over_;
-  std::vector<int> handed_over_;  // with the answer that was made last
+  std::function<json::object()> certificates_;  // reads them again, and says what is shown
+  std::vector<int> handed_over_;                // with the answer that was made last
+  int owned_ = -1;
   std::vector<std::unique_ptr<Peer>> peers_;
   uint64_t last_number_ = 0;
   Reporter reporter_;

@@ -32,7 +32,7 @@ class ControlClient {
   Result<json::object> patch(std::string_view envelope, std::string_view patch) {
     return ask(order_line(OrderOp::patch, envelope, patch.size()), patch);
   }
-  // Any request of docs/internals/router.md, Control socket: stats, usage, hold, release, drain.
+  // Any request of docs/internals/router.md, Control socket: stats, usage, hold, release, drain, certificates.
   Result<json::object> ask(const json::object& request);
 
  private:

@@ -224,7 +224,7 @@ TEST_F(BusyRouter, ObeysAChangeWhileAReportIsBeingMade) {
 
 TEST_F(ControlSocket, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(client->ask({{"op", "dance"}})->at("message"),
-            "expected an op: load, patch, stats, counts, usage, hold, release or drain");
+            "expected an op: load, patch, stats, counts, usage, hold, release, drain or certificates");
   EXPECT_EQ(client->load("{}", "x")->at("ok"), false);
   EXPECT_EQ(client->ask({{"op", "stats"}, {"bytes", -1}})->at("code"), "limit");
 }

@@ -1,9 +1,13 @@
 // The file's layout, and nothing that a request needs but of().
 #include "router/counters.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
@@ -56,6 +60,8 @@ static_assert(Counters::kSeries / kGroup == sizeof(MemoryHeader::groups));
 constexpr size_t kFileBytes =
     kHeader + Counters::kSeries * kNameBytes + Counters::kLanes * Counters::kSeries * kBlockBytes;
 
+constexpr size_t kGaugeBytes = Counters::kLanes * Counters::kSeries * sizeof(Gauge);
+
 Header& header_of(MappedFile& file) { return *reinterpret_cast<Header*>(file.bytes()); }
 
 MemoryHeader& memory_of(MappedFile& file) {
@@ -93,13 +99,58 @@ size_t latency_bucket(uint64_t latency_us) {
   return static_cast<size_t>(std::ranges::lower_bound(kLatencyEnds_us, latency_us) - kLatencyEnds_us.begin());
 }
 
-Counters::Counters(MappedFile file, size_t lanes)
-    : file_(std::move(file)), lanes_(lanes), gauges_(std::make_unique<Gauge[]>(lanes * kSeries)) {
-  names_.reserve(kSeries);
+Counters::Counters(MappedFile file, size_t lanes) : file_(std::move(file)), lanes_(lanes) { names_.reserve(kSeries); }
+
+Counters::~Counters() {
+  if (gauges_ != nullptr) ::munmap(gauges_, kGaugeBytes);
+  if (gauges_fd_ >= 0) ::close(gauges_fd_);
+}
+
+Result<int> Counters::make_gauges() { return make_spare_memory(kGaugeBytes); }
+
+Result<void> Counters::take_lanes(int gauges) {
+  // Opened anew: locks belong to an open file, and those of other workers must count.
+  auto shared = gauges >= 0 ? Result<int>(gauges) : make_gauges();
+  if (!shared) return shared.error();
+  auto again = open_memory_again(*shared);
+  if (gauges < 0) ::close(*shared);
+  if (!again) return again.error();
+  gauges_fd_ = *again;
+  void* mapped = ::mmap(nullptr, kGaugeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, gauges_fd_, 0);
+  if (mapped == MAP_FAILED) return error_from(errno, "map", "the router's gauges");
+  gauges_ = static_cast<Gauge*>(mapped);
+  auto lock = [&](short kind, size_t lane) {
+    struct flock range {};
+    range.l_type = kind;
+    range.l_whence = SEEK_SET;
+    range.l_start = static_cast<off_t>(lane);
+    range.l_len = 1;
+    return ::fcntl(gauges_fd_, F_OFD_SETLK, &range) == 0;
+  };
+  std::array<bool, kLanes> free{};
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    free[lane] = lock(F_WRLCK, lane);
+    // What a worker that is gone had under way has ended with it.
+    constexpr auto kBytes = static_cast<off_t>(kSeries * sizeof(Gauge));
+    if (free[lane]) {
+      ::fallocate(gauges_fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(lane) * kBytes, kBytes);
+    }
+  }
+  size_t run = 0, end = 0;
+  while (end < kLanes && run < lanes_) run = free[end++] ? run + 1 : 0;
+  first_lane_ = end - run;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    const bool mine = run == lanes_ && lane >= first_lane_ && lane < end;
+    if (free[lane] && !mine) lock(F_UNLCK, lane);
+  }
+  if (run == lanes_) return {};
+  return Error{.code = Code::conflict,
+               .message = "workers that still finish requests count in too many of the " + std::to_string(kLanes) +
+                          " lanes for " + std::to_string(lanes_) + " more threads"};
 }
 
 Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const std::string& router,
-                                                 const std::string& fresh_epoch, size_t lanes, int spare) {
+                                                 const std::string& fresh_epoch, size_t lanes, int spare, int gauges) {
   auto memory = spare >= 0 ? Result<int>(::dup(spare)) : make_spare();
   if (!memory) return memory.error();
   auto counters = open_file(path, lanes, *memory);
@@ -109,7 +160,9 @@ Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const 
     if (counters) put_text(memory_of((*counters)->file_).reason, sizeof(MemoryHeader::reason), reason);
   }
   ::close(*memory);
-  if (counters) (*counters)->take_up(router, fresh_epoch);
+  if (!counters) return counters;
+  if (auto taken = (*counters)->take_lanes(gauges); !taken) return taken.error();
+  (*counters)->take_up(router, fresh_epoch);
   return counters;
 }
 
@@ -146,7 +199,7 @@ void Counters::take_up(const std::string& router, const std::string& fresh_epoch
   if (memory.epoch[0] == 0) put_text(memory.epoch, sizeof memory.epoch, fresh_epoch + "-m");
   if (!is_begun()) begin(router, fresh_epoch);
   Header& header = header_of(file_);
-  header.lanes_used = std::max<uint64_t>(header.lanes_used, lanes_);
+  header.lanes_used = std::max<uint64_t>(header.lanes_used, first_lane_ + lanes_);
   size_t known = 0;
   for (bool full = true; full && known < kSeries / kGroup; ++known) {
     std::vector<SeriesName> names = names_in(known);
@@ -387,14 +440,14 @@ Counts Counters::total(uint32_t series) const {
 
 uint32_t Counters::in_flight(uint32_t series) const {
   uint32_t sum = 0;
-  for (size_t lane = 0; lane < lanes_; ++lane)
+  for (size_t lane = 0; gauges_ != nullptr && lane < header_of(file_).lanes_used; ++lane)
     sum += gauges_[lane * kSeries + series].in_flight.load(std::memory_order_relaxed);
   return sum;
 }
 
 uint32_t Counters::websockets(uint32_t series) const {
   uint32_t sum = 0;
-  for (size_t lane = 0; lane < lanes_; ++lane)
+  for (size_t lane = 0; gauges_ != nullptr && lane < header_of(file_).lanes_used; ++lane)
     sum += gauges_[lane * kSeries + series].websockets.load(std::memory_order_relaxed);
   return sum;
 }

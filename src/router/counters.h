@@ -1,5 +1,6 @@
 // Counts of what passed, by revision and thread, in a file that survives the process: docs/internals/router.md, Usage
-// counters. A thread adds to its own lane without a lock; whoever reads sums up the lanes.
+// counters. A thread adds to its own lane without a lock; whoever reads sums up the lanes. Two workers may count at
+// once: each has lanes of its own, which it holds by locks on the memory of the gauges as long as it lives.
 //
 // Series get their room in groups, on disk and in memory, before anything is counted in them. A group for which the
 // disk has no room is in memory alone, and so is every later one; their counts have an epoch of their own.
@@ -41,7 +42,7 @@ struct Counts {
   std::array<uint64_t, kLatencyBuckets> latencies{};
 };
 
-// What is under way now; not in the file.
+// What is under way now; not in the file, but in memory that workers of one master share.
 struct Gauge {
   std::atomic<uint32_t> in_flight = 0;
   std::atomic<uint32_t> websockets = 0;
@@ -53,12 +54,21 @@ class Counters {
   static constexpr size_t kLanes = 64;
   static constexpr uint32_t kOther = kSeries - 1;  // of those for which there is no room
 
+  ~Counters();
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
+
   // `router` and `fresh_epoch` go into a new file. One that cannot be used is set aside, as PATH.old. `spare` is what
   // make_spare() has made, with the counts that are in memory; who has it keeps them from being lost. -1: its own.
   // An error only if there is no memory: without a disk all is in memory.
   static Result<std::unique_ptr<Counters>> open(const std::string& path, const std::string& router,
-                                                const std::string& fresh_epoch, size_t lanes, int spare = -1);
+                                                const std::string& fresh_epoch, size_t lanes, int spare = -1,
+                                                int gauges = -1);
   static Result<int> make_spare();
+  // Memory for `gauges`, which workers of one master share. -1: its own.
+  static Result<int> make_gauges();
+  // Of those that it has for itself.
+  size_t first_lane() const { return first_lane_; }
   // What a router that is not there has left, to be read; `not_found` if there is no such file.
   static Result<std::unique_ptr<Counters>> left_at(const std::string& path);
   // Counts on when the disk fails under the file, as long as the process lives; for one Counters of a process.
@@ -91,6 +101,8 @@ class Counters {
 
  private:
   Counters(MappedFile file, size_t lanes);
+  // Finds as many free lanes in a row, and holds them. `conflict`: other workers have too many.
+  Result<void> take_lanes(int gauges);
   static Result<std::unique_ptr<Counters>> open_file(const std::string& path, size_t lanes, int spare);
   static Result<std::unique_ptr<Counters>> open_memory(size_t lanes, int spare);
   void begin(const std::string& router, const std::string& epoch);
@@ -107,8 +119,10 @@ class Counters {
 
   mutable MappedFile file_;
   size_t lanes_;
-  size_t groups_ = 0;  // that have their room
-  std::unique_ptr<Gauge[]> gauges_;
+  size_t first_lane_ = 0;
+  int gauges_fd_ = -1;
+  size_t groups_ = 0;              // that have their room
+  Gauge* gauges_ = nullptr;        // of all lanes
   mutable std::mutex naming_;      // of how many names there are, and of which groups are in memory
   std::vector<SeriesName> names_;  // with room for all: they stay where they are
   std::unordered_map<std::string, uint32_t> by_name_;

@@ -145,5 +145,36 @@ TEST(Counters, PutALatencyIntoItsBucket) {
   EXPECT_EQ(latency_bucket(30'000'001), 29U);
 }
 
+TEST(Counters, TwoWorkersCountInLanesOfTheirOwn) {
+  TestingFolder folder;
+  const int gauges = *Counters::make_gauges();
+  auto open = [&](size_t lanes) { return Counters::open(folder.path("counters"), "R", "E1", lanes, -1, gauges); };
+  auto first = open(2);
+  ASSERT_TRUE(first);
+  const uint32_t series = (*first)->series_of({.deployment = "d1", .revision = "r1"});
+  {
+    auto second = open(3);
+    ASSERT_TRUE(second);
+    EXPECT_EQ((*first)->first_lane(), 0U);
+    EXPECT_EQ((*second)->first_lane(), 2U);
+    ASSERT_EQ((*second)->series_of({.deployment = "d1", .revision = "r1"}), series);
+    add((*first)->of(0, series).requests, 2);
+    add((*second)->of(2, series).requests, 3);
+    (*first)->gauge(1, series).in_flight = 1;
+    (*second)->gauge(4, series).in_flight = 4;
+    for (const auto* each : {&*first, &*second}) {
+      EXPECT_EQ((*each)->total(series).requests, 5U);
+      EXPECT_EQ((*each)->in_flight(series), 5U);
+    }
+    EXPECT_EQ(open(60).error().code, Code::conflict);
+  }
+  auto third = open(1);
+  ASSERT_TRUE(third);
+  EXPECT_EQ((*third)->first_lane(), 2U) << "the second is gone, and its lanes are free";
+  EXPECT_EQ((*third)->in_flight(series), 1U) << "what it had under way has ended with it";
+  EXPECT_EQ((*third)->total(series).requests, 5U);
+  ::close(gauges);
+}
+
 }  // namespace counters_test
 }  // namespace sluice::router

@@ -56,6 +56,13 @@ Result<int> make_spare_memory(size_t size) {
   return error;
 }
 
+Result<int> open_memory_again(int memory) {
+  const std::string path = "/proc/self/fd/" + std::to_string(memory);
+  const int again = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (again < 0) return error_from(errno, "open", "memory");
+  return again;
+}
+
 Result<MappedFile> MappedFile::open(const std::string& path, size_t size, int spare) {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return error_from(errno, "open", path);

@@ -21,6 +21,9 @@ inline constexpr size_t kPageBytes = 4'096;
 // The descriptor of memory that can stand in for a file of that size; it takes none until it is used.
 Result<int> make_spare_memory(size_t size);
 
+// The same memory, opened anew: with locks of its own.
+Result<int> open_memory_again(int memory);
+
 class MappedFile {
  public:
   // Maps the file at exactly that size, with mode 0600; if it is not there it is made, filled with zeros, and takes no

@@ -15,15 +15,20 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/document.h"
 #include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/lock_file.h"
 #include "base/random.h"
 #include "base/ulid.h"
 #include "router/adoption.h"
+#include "router/channel.h"
 #include "router/counters.h"
 #include "router/listening.h"
 #include "router/table/table_compile.h"
 #include "router/worker.h"
+#include "router/worker_order.h"
 #include "router/worker_process.h"
 
 namespace sluice::router {
@@ -33,6 +38,9 @@ constexpr int64_t kFirstRestart_ms = 100;
 constexpr int64_t kLongestRestart_ms = 5'000;
 constexpr int64_t kSoon_ms = 10'000;
 constexpr size_t kMaxTable = size_t{256} << 20;
+constexpr size_t kMaxUpgradeOrder = 64 << 10;
+constexpr int64_t kYield_ms = 10'000;
+constexpr int64_t kServing_ms = 30'000;
 
 size_t usable_cores() {
   cpu_set_t cores;
@@ -83,7 +91,10 @@ class Master {
  public:
   Master(const RouterOptions& options, Disk& disk, std::optional<LockFile> lock)
       : options_(options), disk_(disk), lock_(std::move(lock)) {}
-  ~Master() { close_places(); }
+  ~Master() {
+    close_places();
+    if (channel_ >= 0) ::close(channel_);
+  }
 
   // Takes up the worker that a killed master has left, if it does what is asked; else opens what is listened at.
   Result<void> open();
@@ -98,6 +109,11 @@ class Master {
   void end_left(const LeftWorker& left);
   Result<void> open_places();
   Result<WorkerProcess> start();
+  // Another program, as upgrade.json orders, takes the place of the worker; what came of it is in upgraded.json.
+  void upgrade();
+  Result<int> replace_worker(const UpgradeOrder& order);
+  void give_back(const std::string& reason);
+  void bury_retired();
   void close_places() {
     for (ListeningPlace& place : places_.listen) close_place(place);
     close_place(places_.control);
@@ -111,6 +127,9 @@ class Master {
   WorkerPlan plan_;
   WorkerPlaces places_;
   std::optional<WorkerProcess> worker_;
+  std::vector<WorkerProcess> retired_;  // that finish what is under way
+  int channel_ = -1;                    // to the worker
+  std::string binary_;                  // what the next worker is; empty: this program
   bool recorded_ = false;
   bool told_ = false;  // that it is not
 };
@@ -137,7 +156,9 @@ Result<void> Master::open() {
            .bounds_file = options_.bounds_file,
            .bounds_trusted = options_.bounds_trusted,
            .certificates = options_.certificates,
+           .challenges = options_.challenges,
            .tickets = TicketSecret::make(random, clock_.wall_ms() / 1'000),
+           .hash_key = random_hash_key(random),
            .threads = options_.threads != 0 ? options_.threads : usable_cores(),
            .drain_ms = options_.drain_ms,
            .master_pid = ::getpid()};
@@ -149,6 +170,9 @@ Result<void> Master::open() {
   auto spare = Counters::make_spare();
   if (!spare) return spare.error();
   plan_.spare = *spare;
+  auto gauges = Counters::make_gauges();
+  if (!gauges) return gauges.error();
+  plan_.gauges = *gauges;
   return open_places();
 }
 
@@ -166,7 +190,7 @@ Result<void> Master::adopt(LeftWorker left) {
     return place;
   };
   for (const std::string& text : left.plan.listen) {
-    auto place = take(text, plan_.threads);
+    auto place = take(text, left.sockets());
     if (!place) return place.error();
     places_.listen.push_back(*std::move(place));
   }
@@ -176,7 +200,11 @@ Result<void> Master::adopt(LeftWorker left) {
   auto admin = take(left.plan.admin, 1);
   if (!admin) return admin.error();
   places_.admin = *std::move(admin);
-  plan_.spare = *fd;
+  plan_.spare = *fd++;
+  if (left.has_channel()) {
+    plan_.gauges = *fd++;
+    channel_ = *fd++;
+  }
   auto worker = WorkerProcess::adopt(left.pid);
   if (!worker) return {};  // it has just ended; the next one is started where it was
   worker_ = *std::move(worker);
@@ -235,7 +263,8 @@ std::string Master::process_line() const {
                             {"control", options_.folder + "/control.sock"},
                             {"state", options_.folder},
                             {"threads", static_cast<int64_t>(plan_.threads)},
-                            {"kept", options_.kept}});
+                            {"kept", options_.kept},
+                            {"upgrades", true}});
 }
 
 void Master::write_record() {
@@ -246,10 +275,115 @@ void Master::write_record() {
 
 Result<WorkerProcess> Master::start() {
   plan_.tickets.advance_to(clock_.wall_ms() / 1'000);  // of hours that are over nothing is kept
-  return WorkerProcess::begin([&] {
+  auto ends = make_channel();
+  if (!ends) return ends.error();
+  if (channel_ >= 0) ::close(channel_);
+  channel_ = ends->first;
+  plan_.channel = ends->second;
+  plan_.takes_over = false;
+  plan_.pins = -1;
+  auto begun = WorkerProcess::begin([&] {
     lock_.reset();  // it is the master's alone
+    ::close(channel_);
+    if (!binary_.empty()) {
+      become_worker(binary_, plan_, places_);
+      narrate("the program of the last upgrade cannot be run: " + binary_);
+    }
     return run_worker(plan_, places_, disk_);
   });
+  ::close(std::exchange(plan_.channel, -1));
+  return begun;
+}
+
+// ------------------------------------------------------------------------------------------------------------- upgrade
+
+void Master::give_back(const std::string& reason) {
+  tell(channel_, "resume");
+  narrate("the upgrade failed, and the worker before serves on: " + reason);
+}
+
+// The worker of before stops taking orders, and hands over what it remembers; the new one begins with what is on disk,
+// and listens beside it; then the one of before takes no new connections. Whatever goes wrong until then, it serves on.
+Result<int> Master::replace_worker(const UpgradeOrder& order) {
+  auto failed = [](const std::string& message) { return Error{.code = Code::rolled_back, .message = message}; };
+  if (!worker_ || channel_ < 0) {
+    return Error{.code = Code::conflict, .message = "the worker that serves was begun by an earlier version"};
+  }
+  for (auto old = hear(channel_); old && !old->text.empty();) old = hear(channel_);
+  if (!tell(channel_, "yield")) return failed("the worker does not listen to its master");
+  std::optional<Heard> yielded;
+  if (await_word(channel_, *worker_, kYield_ms)) yielded = hear(channel_);
+  if (!yielded || yielded->text != "yielded") {
+    tell(channel_, "resume");
+    return failed("the worker does not hand over");
+  }
+  auto ends = make_channel();
+  if (!ends) {
+    give_back(ends.error().message);
+    return failed(ends.error().message);
+  }
+  WorkerPlan next = plan_;
+  next.tickets.advance_to(clock_.wall_ms() / 1'000);
+  next.channel = ends->second;
+  next.pins = yielded->passed;
+  next.takes_over = true;
+  if (order.threads > 0) next.threads = static_cast<size_t>(order.threads);
+  auto begun = WorkerProcess::begin([&] {
+    lock_.reset();
+    ::close(ends->first);
+    become_worker(order.binary, next, places_);
+    narrate("cannot run " + order.binary);
+    return 1;
+  });
+  ::close(ends->second);
+  if (yielded->passed >= 0) ::close(yielded->passed);
+  std::optional<Heard> serving;
+  if (begun && await_word(ends->first, *begun, kServing_ms)) serving = hear(ends->first);
+  if (!serving || serving->text != "serving") {
+    std::string reason = !begun ? begun.error().message : "it did not serve within 30 s";
+    if (begun && (begun->has_ended() || (serving && serving->text.empty()))) reason = "it ended before it served";
+    if (begun) {
+      begun->send(SIGKILL);
+      while (!begun->has_ended()) await_word(-1, *begun, 100);
+    }
+    ::close(ends->first);
+    give_back(reason);
+    return failed(order.binary + " does not take over: " + reason + "; the worker before serves on");
+  }
+  tell(channel_, "retire");
+  tell(ends->first, "go");
+  ::close(std::exchange(channel_, ends->first));
+  next.channel = next.pins = -1;
+  plan_ = next;
+  binary_ = order.binary;
+  retired_.push_back(*std::exchange(worker_, std::nullopt));
+  worker_ = *std::move(begun);
+  narrate("pid " + std::to_string(worker_->pid()) + " serves now, and pid " + std::to_string(retired_.back().pid()) +
+          " finishes what is under way");
+  return worker_->pid();
+}
+
+void Master::upgrade() {
+  const std::string asked = options_.folder + "/upgrade.json";
+  auto text = read_file(disk_, asked, kMaxUpgradeOrder);
+  auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+  auto order = parsed ? read<UpgradeOrder>(*parsed) : Result<UpgradeOrder>(parsed.error());
+  if (!order) {
+    narrate("there is no order to upgrade: " + order.error().message);
+    return;
+  }
+  (void)disk_.remove(asked);
+  UpgradeEnd end{.id = order->id, .before = worker_ ? worker_->pid() : 0};
+  auto replaced = replace_worker(*order);
+  end.code = std::string(code_name(replaced ? Code::ok : replaced.error().code));
+  if (replaced) end.worker = *replaced;
+  if (!replaced) end.message = replaced.error().message;
+  write_record();
+  (void)write_atomically(disk_, options_.folder + "/upgraded.json", write(to_json(end)) + "\n", 0600);
+}
+
+void Master::bury_retired() {
+  std::erase_if(retired_, [](const WorkerProcess& each) { return each.has_ended(); });
 }
 
 Result<void> Master::keep_running() {
@@ -257,8 +391,9 @@ Result<void> Master::keep_running() {
   int stops = 0;
   while (true) {
     int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
-    if (!worker_ && stops > 0) return {};
-    if (!worker_ && now_ms >= due_ms) {
+    bury_retired();
+    if (!worker_ && stops > 0 && retired_.empty()) return {};
+    if (!worker_ && stops == 0 && now_ms >= due_ms) {
       auto started = start();
       if (!started) return started.error();
       worker_ = *std::move(started);
@@ -277,10 +412,12 @@ Result<void> Master::keep_running() {
       if (stops == 0) narrate("the worker has ended; it is started again");
     }
     if (news == MasterNews::reload && worker_) worker_->send(SIGHUP);
+    if (news == MasterNews::upgrade && stops == 0) upgrade();
     if (news == MasterNews::stop) {
       ++stops;
       for (ListeningPlace& place : places_.listen) close_place(place);
       if (worker_) worker_->send(stops == 1 ? SIGTERM : SIGKILL);
+      for (const WorkerProcess& each : retired_) each.send(stops == 1 ? SIGTERM : SIGKILL);
     }
   }
 }

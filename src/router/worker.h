@@ -9,6 +9,7 @@
 #include "base/disk.h"
 #include "crypto/ed25519.h"
 #include "router/adoption.h"
+#include "router/keyed_hash.h"
 #include "router/listening.h"
 #include "router/tls/ticket_keys.h"
 
@@ -24,11 +25,17 @@ struct WorkerPlan {
   std::string bounds_file;  // empty for none
   std::vector<crypto::PublicKey> bounds_trusted;
   std::string certificates;  // a folder; empty for none
+  std::string challenges;    // a folder with what certificate authorities are answered; empty for none
   TicketSecret tickets;
+  HashKey hash_key;  // of all its workers, so that what one knows by hashes the next does, too
   size_t threads = 1;
   int64_t drain_ms = 30'000;
   int master_pid = 0;
-  int spare = -1;  // Counters::make_spare()
+  int spare = -1;           // Counters::make_spare()
+  int gauges = -1;          // Counters::make_gauges()
+  int channel = -1;         // to its master (router/channel.h)
+  bool takes_over = false;  // another worker serves meanwhile, and is told to go when this one does
+  int pins = -1;            // a file with the session pins of the worker whose place it takes
 };
 
 // What it listens at: the descriptors are those of its master, too.

@@ -19,7 +19,7 @@ namespace {
 sigset_t router_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, each);
+  for (int each : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) ::sigaddset(&set, each);
   return set;
 }
 
@@ -88,7 +88,14 @@ MasterNews await_news(int64_t timeout_ms, const WorkerProcess* worker) {
   bool any = ::read(signals, &found, sizeof found) == sizeof found;
   ::close(signals);
   if (!any) return MasterNews::nothing;
+  if (found.ssi_signo == SIGUSR2) return MasterNews::upgrade;
   return found.ssi_signo == SIGHUP ? MasterNews::reload : MasterNews::stop;
+}
+
+bool await_word(int channel, const WorkerProcess& worker, int64_t timeout_ms) {
+  pollfd watched[] = {{channel, POLLIN, 0}, {worker.pidfd(), POLLIN, 0}};
+  ::poll(watched, 2, static_cast<int>(timeout_ms));
+  return (watched[0].revents & POLLIN) != 0;
 }
 
 }  // namespace sluice::router

@@ -36,9 +36,12 @@ class WorkerProcess {
 // Blocks the signals that the master and the worker take in turn.
 void block_router_signals();
 
-enum class MasterNews { nothing, stop, reload };
+enum class MasterNews { nothing, stop, reload, upgrade };
 
 // Waits for a signal, for the worker's end, or for so long.
 MasterNews await_news(int64_t timeout_ms, const WorkerProcess* worker);
+
+// Waits until `channel` has something, the process has ended, or so long; true if there is something.
+bool await_word(int channel, const WorkerProcess& worker, int64_t timeout_ms);
 
 }  // namespace sluice::router

@@ -22,6 +22,7 @@ constexpr int kWait_ms = 100;
 constexpr int64_t kLogEvery_ms = 500;
 constexpr int kAcceptsInATurn = 64;
 constexpr int kQueueRounds = 4;
+constexpr int64_t kLastWords_ms = 2'000;  // for those who are told at the end of a retirement to go
 
 }  // namespace
 
@@ -100,12 +101,27 @@ void WorkerThread::begin_stop(int64_t deadline_ms) {
     std::lock_guard lock(mutex_);
     if (has_ended()) return;
     tasks_.push_back([this, deadline_ms] {
-      if (!stopping_) {
-        close_listeners();
-        proxy_.begin_stop();
-      }
+      if (!stopping_) close_listeners();
+      if (!stopping_ || retire_until_ms_ != 0) proxy_.begin_stop();
       stopping_ = true;
+      retire_until_ms_ = 0;
       stop_at_ms_ = deadline_ms;
+    });
+  }
+  wake();
+}
+
+void WorkerThread::begin_retire(int64_t deadline_ms) {
+  {
+    std::lock_guard lock(mutex_);
+    if (has_ended()) return;
+    tasks_.push_back([this, deadline_ms] {
+      if (stopping_) return;
+      close_listeners();
+      proxy_.begin_retire();
+      stopping_ = true;
+      retire_until_ms_ = deadline_ms;
+      stop_at_ms_ = deadline_ms + kLastWords_ms;
     });
   }
   wake();
@@ -116,6 +132,10 @@ void WorkerThread::run() {
   while (true) {
     turn();
     if (!stopping_) continue;
+    if (retire_until_ms_ != 0 && now().monotonic_ms() >= retire_until_ms_) {
+      retire_until_ms_ = 0;
+      proxy_.begin_stop();
+    }
     bool over = now().monotonic_ms() >= stop_at_ms_;
     if (over) proxy_.cut_all();
     if (!over && proxy_.clients() > 0) continue;

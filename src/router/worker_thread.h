@@ -31,6 +31,7 @@ class WorkerThread {
 
   // Before it starts: how many connections it may have, and all threads together.
   void limit_connections(size_t mine, size_t of_all_threads) { proxy_.limit_connections(mine, of_all_threads); }
+  void prove_by(const ChallengeBoard* board) { proxy_.prove_by(board); }
   // Where requests in the clear are sent that are to come with TLS.
   void redirect_to(uint16_t port) { proxy_.redirect_to(port); }
   void start();
@@ -47,6 +48,8 @@ class WorkerThread {
 
   // Takes nothing new and ends when all that is under way has, or at the deadline (monotonic; 0: at once).
   void begin_stop(int64_t deadline_ms);
+  // The same with patience: nothing that is connected is closed before the deadline.
+  void begin_retire(int64_t deadline_ms);
   bool has_ended() const { return ended_.load(std::memory_order_acquire); }
 
   size_t clients() const { return clients_.load(std::memory_order_relaxed); }
@@ -83,6 +86,7 @@ class WorkerThread {
   bool more_ = false;  // there is something to go on with without waiting
   bool stopping_ = false;
   int64_t stop_at_ms_ = 0;
+  int64_t retire_until_ms_ = 0;  // 0: it does not
 
   std::mutex mutex_;
   std::vector<std::function<void()>> tasks_;

@@ -139,6 +139,7 @@ AFTER = {
     "down": [["stop"], SMALL],
     "deploy diff": [["deploy", "destroy", "--env", "staging", "--yes"], ["env", "destroy", "staging", "--yes"],
                     ["deploy", "destroy", "--env", "local", "--yes"], ["stop"], SMALL],
+    "tls trust": [SMALL],
     "mcp": [["stop", "--control-plane"]],  # it has started sluice serve
     "rollback": [["stop"], SMALL],
     "rollout retry": [["rollout", "abort", "hello"], ["traffic", "clear", "local", "--yes"],
@@ -149,7 +150,7 @@ AFTER = {
 # Nothing is deployed yet. There is no staging. This host is in no mesh. The example declares no
 # concept. Nobody listens at chat.example. No request to a cluster has that id.
 EXITS = {"cluster show": 5, "cluster cancel": 5, "login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
-         "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
+         "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "router upgrade": 1, "rollout judge": 1, "telemetry remove": 5,
          "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
          "webhooks test": 1}
 
@@ -167,6 +168,9 @@ def world(run, root, tmp_path, registries):
     (tmp_path / "bounds.pem").chmod(0o600)
     (tmp_path / "bounds.pub").write_bytes(
         subprocess.run(["openssl", "pkey", "-pubout"], input=key, capture_output=True, check=True).stdout)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+                    "-subj", "/CN=shop", "-addext", "subjectAltName=DNS:shop.example", "-keyout", str(tmp_path / "privkey.pem"),
+                    "-out", str(tmp_path / "fullchain.pem")], check=True, capture_output=True)
     (tmp_path / "api_key.txt").write_text("hunter2")
     (tmp_path / "password.txt").write_text("hunter2")
     (tmp_path / "registry").write_text(registries())

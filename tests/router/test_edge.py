@@ -247,8 +247,6 @@ def test_what_does_not_say_how_to_listen_is_refused(sluice, tmp_path):
                               capture_output=True, text=True, timeout=60,
                               env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"})
 
-    out = run("--listen", "127.0.0.1:0,tls")
-    assert out.returncode == 2 and "--listen with ,tls needs certificates" in out.stderr
     out = run("--listen", "127.0.0.1:0,ssl")
     assert out.returncode == 2 and "does not say how to listen" in out.stderr
 

@@ -1,14 +1,26 @@
 // sluice router: the data plane as a process, and what it says of itself.
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
+#include <filesystem>
 #include <iostream>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/lock_file.h"
+#include "base/random.h"
+#include "base/ulid.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
 #include "cli/context.h"
 #include "cli/nouns/router_stats.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/public_keys.h"
 #include "cli/service_notice.h"
 #include "crypto/key_file.h"
@@ -24,6 +36,9 @@ namespace sluice::cli {
 namespace router_commands {
 
 constexpr int64_t kMostThreads = 64;
+constexpr int64_t kUpgradePatience_ms = 60'000;
+constexpr int64_t kLookAgain_ms = 10;
+constexpr size_t kMaxUpgradeEnd = 64 << 10;
 constexpr int64_t kInterval_ms = 1'000;
 constexpr int64_t kShortestInterval_ms = 100;
 constexpr int64_t kLongestInterval_ms = 3'600'000;
@@ -62,16 +77,9 @@ Result<void> check_run(const Context& context) {
   if (auto address = router::parse_address(context.given.text("admin")); !address) {
     return Error{.code = Code::usage, .message = "--admin: " + address.error().message};
   }
-  bool secure = false;
   for (const std::string& text : context.given.texts("listen")) {
     auto at = router::parse_listen(text);
     if (!at) return Error{.code = Code::usage, .message = "--listen: " + at.error().message};
-    secure = secure || at->secure;
-  }
-  if (secure && !context.given.has("certificates")) {
-    return Error{.code = Code::usage,
-                 .message = "--listen with ,tls needs certificates",
-                 .next = "name their folder with --certificates DIR"};
   }
   return {};
 }
@@ -103,6 +111,20 @@ Result<void> read_bounds_options(Context& context, router::RouterOptions& option
   return {};
 }
 
+// Where clients speak TLS, the certificates of this home are shown unless another folder is named.
+Result<std::string> certificates_folder(const Context& context, const host::Home& home) {
+  if (context.given.has("certificates")) return context.given.text("certificates");
+  const std::vector<std::string> listen = context.given.texts("listen");
+  const bool secure = std::ranges::any_of(listen, [](const std::string& text) {
+    auto at = router::parse_listen(text);
+    return at && at->secure;
+  });
+  if (!secure) return std::string();
+  auto folder = home.folder("tls");
+  if (!folder) return folder.error();
+  return folder->string();
+}
+
 Result<Code> run(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
@@ -120,7 +142,10 @@ Result<Code> run(Context& context) {
   if (auto bound = read_bounds_options(context, options); !bound) return bound.error();
   if (context.given.has("listen")) options.listen = context.given.texts("listen");
   options.admin = context.given.text("admin");
-  options.certificates = context.given.text("certificates");
+  auto certificates = certificates_folder(context, *home);
+  if (!certificates) return certificates.error();
+  options.certificates = *std::move(certificates);
+  options.challenges = (home->root() / "tls" / ".challenges").string();
   options.table_file = context.given.text("table");
   options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
   options.drain_ms = context.given.number("drain").value_or(0);
@@ -175,6 +200,84 @@ Result<Code> stats(Context& context) {
   return Code::ok;
 }
 
+// ----------------------------------------------------------------------------------------------------------- upgrade
+
+// The record of a router that runs and can be upgraded.
+Result<std::string> upgradable_router(Context& context, const std::string& folder, const std::string& name) {
+  constexpr size_t kMaxRecord = 64 << 10;
+  auto text = read_file(context.disk, folder + "/router.json", kMaxRecord);
+  auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+  auto owner = read_lock_owner(context.disk, folder + "/lock");
+  auto runs = owner ? is_running(owner->process) : Result<bool>(false);
+  if (!parsed || !runs || !*runs) {
+    return Error{.code = Code::unavailable,
+                 .message = "no router " + name + " runs in this home",
+                 .next = host::command_to_run_router(name)};
+  }
+  const json::value* can = parsed->root.as_object().if_contains("upgrades");
+  if (can == nullptr || *can != json::value(true)) {
+    return Error{.code = Code::conflict,
+                 .message = "the router " + name + " was started by a version that cannot be upgraded; it serves on",
+                 .next = "sluice stop, then " + host::command_to_run_router(name)};
+  }
+  return std::to_string(owner->process.pid);
+}
+
+Result<Code> upgrade(Context& context) {
+  auto name = router_name(context);
+  if (!name) return name.error();
+  if (auto threads = context.given.number("threads"); threads && (*threads < 1 || *threads > kMostThreads)) {
+    return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
+  }
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto routers = home->check("router");
+  if (!routers) return routers.error();
+  const std::string folder = (*routers / *name).string();
+  auto master = upgradable_router(context, folder, *name);
+  if (!master) return master.error();
+  std::error_code failed;
+  const std::string binary = context.given.has("binary")
+                                 ? std::filesystem::absolute(context.given.text("binary"), failed)
+                                 : std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed || ::access(binary.c_str(), X_OK) != 0) {
+    return Error{.code = Code::not_found, .message = binary + " is no program that can be run; nothing was changed"};
+  }
+  RealRandom random;
+  RealClock clock;
+  UlidSource ids(clock, random);
+  const router::UpgradeOrder order{
+      .id = to_string(ids.next()), .binary = binary, .threads = context.given.number("threads").value_or(0)};
+  auto written = write_atomically(context.disk, folder + "/upgrade.json", write(to_json(order)) + "\n", 0600);
+  if (!written) return written.error();
+  if (::kill(std::atoi(master->c_str()), SIGUSR2) != 0) return error_from(errno, "tell", "the router's master");
+  const int64_t until_ns = clock.monotonic_ns() + kUpgradePatience_ms * 1'000'000;
+  while (clock.monotonic_ns() < until_ns) {
+    auto text = read_file(context.disk, folder + "/upgraded.json", kMaxUpgradeEnd);
+    auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+    auto end = parsed ? read<router::UpgradeEnd>(*parsed) : Result<router::UpgradeEnd>(parsed.error());
+    if (!end || end->id != order.id) {
+      clock.sleep_ms(kLookAgain_ms);
+      continue;
+    }
+    if (end->code != code_name(Code::ok)) {
+      return Error{.code = code_named(end->code).value_or(Code::failed),
+                   .message = end->message,
+                   .next = "see what it said: the end of " + (home->root() / "logs" / "router.log").string()};
+    }
+    const outputs::RouterUpgraded shown{
+        .name = *name, .binary = binary, .worker_pid = end->worker, .before_pid = end->before};
+    context.output.print(to_json(shown), [&](const Terminal& terminal) {
+      return terminal.paint(Style::good, "upgraded") + "  " + *name + ": pid " + std::to_string(end->worker) +
+             " serves; pid " + std::to_string(end->before) + " finishes what is under way\n";
+    });
+    return Code::ok;
+  }
+  return Error{.code = Code::timeout,
+               .message = "the router " + *name + " has not said what came of the upgrade",
+               .next = "sluice router stats --name " + *name + " --once"};
+}
+
 }  // namespace router_commands
 
 void add_router_commands(Commands& commands) {
@@ -204,7 +307,7 @@ void add_router_commands(Commands& commands) {
              .fallback = "127.0.0.1:0"},
             {.name = "certificates",
              .value = "DIR",
-             .help = "what to show with TLS: a folder per certificate, with fullchain.pem and privkey.pem",
+             .help = "what to show with TLS: a folder per certificate; else what sluice tls keeps",
              .kind = Kind::path},
             {.name = "table", .value = "FILE", .help = "obey this table", .kind = Kind::path},
             {.name = "trust",
@@ -233,6 +336,22 @@ void add_router_commands(Commands& commands) {
              .help = "where to write the access log: a file, - for stdout, or none"}},
        .example = "sluice router run --table table.json --listen 127.0.0.1:0",
        .run = run});
+  commands.add(
+      {.name = "router upgrade",
+       .summary = "Have a new binary serve, without losing a request",
+       .details =
+           "Starts a worker of the new binary at the same sockets. When it serves, the one before takes no new "
+           "connections: those that it has are answered once more and told to go, streams and WebSockets go on "
+           "until they end or the router's --drain is over. Pins, session tickets and counts go along.\n\nIf the "
+           "new one does not serve within 30 seconds, or ends, the one before serves on: exit code 9.",
+       .options = {name,
+                   {.name = "binary",
+                    .value = "FILE",
+                    .help = "the program; else the one that this command is",
+                    .kind = Kind::path},
+                   {.name = "threads", .value = "N", .help = "how many threads; else as before", .kind = Kind::count}},
+       .example = "sluice router upgrade",
+       .run = upgrade});
   commands.add(
       {.name = "router stats",
        .summary = "Show what passes through a router",

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "base/basis_points.h"
@@ -29,6 +30,7 @@
 #include "cli/staging.h"
 #include "cli/urls.h"
 #include "cli/workflow_progress.h"
+#include "deploy/certificate_shelf.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/objects.h"
 #include "host/background.h"
@@ -205,6 +207,39 @@ Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& 
   return raised;
 }
 
+// With --tls: a certificate for where it is reached, from this home's own authority, which issues for no other hosts.
+Result<void> show_certificate_for(Context& context, CommandDoor& door, const Raised& raised) {
+  std::set<std::string> names = {"localhost", "127.0.0.1"};
+  for (const std::string& host : raised.route.hosts) {
+    if (deploy::is_local_name(host)) {
+      names.insert(host);
+    } else {
+      context.output.warn("the local CA issues nothing for " + host + "; sluice tls add shows a certificate for it");
+    }
+  }
+  auto listed = door.call("Certificate/list", {});
+  if (!listed) return listed.error();
+  if (listed->code != Code::ok) return refusal_in_words(context, *listed);
+  std::set<std::string> wanted = names;
+  for (const json::value& each : listed->fields.at("certificates").as_array()) {
+    if (each.at("certificate") != json::value(kLocal)) continue;
+    for (const json::value& name : each.at("names").as_array()) {
+      names.erase(std::string(name.as_string()));
+      wanted.insert(std::string(name.as_string()));
+    }
+  }
+  if (names.empty()) return {};
+  json::array all;
+  for (const std::string& each : wanted) all.push_back(json::value(each));
+  auto issued =
+      door.call("Certificate/issue", {{"certificate", kLocal}, {"provider", "local-ca"}, {"names", std::move(all)}},
+                host::WaitFor::answer, "tls");
+  if (!issued) return issued.error();
+  if (issued->code != Code::ok) return refusal_in_words(context, *issued);
+  context.output.note("browsers believe it after: sluice tls trust --install");
+  return {};
+}
+
 void tell(Context& context, const Raised& raised, const std::vector<std::string>& listen) {
   const json::object& fields = raised.answer.fields;
   const json::value& weights = fields.at("entries");
@@ -372,6 +407,11 @@ Result<Code> up(Context& context) {
                             "; nothing was changed",
                  .next = "sluice deploy --env " + environment + ", or: sluice bundles add " + environment + " FILE"};
   }
+  if (opening->server && context.given.flag("tls")) {
+    return Error{.code = Code::usage,
+                 .message = "--tls: commands go to " + opening->server->url + ", whose routers run",
+                 .next = "sluice tls issue NAME gives them a certificate"};
+  }
   if (opening->server && given_port) {
     return Error{.code = Code::usage,
                  .message = "--port: commands go to " + opening->server->url + ", whose routers run"};
@@ -401,6 +441,7 @@ Result<Code> up(Context& context) {
   }
   if (opening->server) return up_there(context, *home, opening->server->url, folder ? given : "", archive);
   const auto port = static_cast<uint16_t>(given_port.value_or(0));
+  const bool secure = context.given.flag("tls");
   RealClock clock;
   const host::StopSignal stop;
   const bool had_workloads = host::workloads_run(context.disk, *home, concepts_of(context));
@@ -408,7 +449,7 @@ Result<Code> up(Context& context) {
   if (!host::serve_runs(*home, clock)) before = generations_of(splits_now(context));
   auto served = host::ensure_serve(context.disk, *home, clock);
   if (!served) return served.error();
-  auto begun = host::begin_router(context.disk, *home, port);
+  auto begun = host::begin_router(context.disk, *home, port, secure);
   host::RouterHere router;
   WorkflowProgress progress(context, *home);
   auto raised = [&]() -> Result<Raised> {
@@ -427,7 +468,7 @@ Result<Code> up(Context& context) {
       archive = *std::move(read);
     }
     // Before the first publish, so that it is not told that nobody obeys.
-    auto listens = host::finish_router(context.disk, *home, clock, port, *begun);
+    auto listens = host::finish_router(context.disk, *home, clock, port, *begun, secure);
     if (!listens) return listens.error();
     router = *std::move(listens);
     auto door = CommandDoor::open(context);
@@ -435,7 +476,10 @@ Result<Code> up(Context& context) {
     if (auto taken = take_answers(context, *archive, ""); !taken) return taken.error();
     if (auto asked = ask_open(context, **door, std::string(kLocal), *archive); !asked) return asked.error();
     if (auto known = introduce_router(**door, router); !known) return known.error();
-    return raise(context, **door, *archive, progress);
+    auto up = raise(context, **door, *archive, progress);
+    if (!up || !secure) return up;
+    if (auto shown = show_certificate_for(context, **door, *up); !shown) return shown.error();
+    return up;
   }();
   const Started started{.router = begun && *begun != 0, .serve = *served, .workloads = *served && !had_workloads};
   if (!raised) {
@@ -484,6 +528,7 @@ void add_up_commands(Commands& commands) {
                      .value = "N",
                      .help = "the port of the router; else 8080, or any free one",
                      .kind = Kind::count});
+  options.push_back({.name = "tls", .help = "speak TLS too, at 8443 or any free port, by this home's own authority"});
   options.push_back({.name = kCanary,
                      .value = "SHARE",
                      .help = "begin a rollout: this share first, and all once the judge finds it no worse",

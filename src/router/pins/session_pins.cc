@@ -1,6 +1,8 @@
 // Sets of eight ways, as a processor's cache: what is least recently used is known within a set.
 #include "router/pins/session_pins.h"
 
+#include <cstring>
+
 namespace sluice::router {
 namespace {
 
@@ -49,6 +51,45 @@ void SessionPins::put(std::string_view session, uint32_t revision, uint32_t now_
   chosen->used.store(now, std::memory_order_relaxed);
   chosen->seen_s.store(now_s, std::memory_order_relaxed);
   chosen->word.store(place.tag | ((uint64_t{revision} + 1) & kNumberMask), std::memory_order_relaxed);
+}
+
+// By entry: where it is (2 bytes), its word (8), and when it was seen (4).
+constexpr size_t kSavedBytes = 14;
+
+std::string SessionPins::save() const {
+  std::string saved;
+  for (size_t set = 0; set < kSets; ++set) {
+    for (const Entry& entry : sets_[set]) {
+      const uint64_t word = entry.word.load(std::memory_order_relaxed);
+      if (word == 0) continue;
+      const auto place = static_cast<uint16_t>(set);
+      const uint32_t seen_s = entry.seen_s.load(std::memory_order_relaxed);
+      saved.append(reinterpret_cast<const char*>(&place), sizeof place);
+      saved.append(reinterpret_cast<const char*>(&word), sizeof word);
+      saved.append(reinterpret_cast<const char*>(&seen_s), sizeof seen_s);
+    }
+  }
+  return saved;
+}
+
+void SessionPins::take(std::string_view saved, const std::function<std::optional<uint32_t>(uint32_t)>& number_of) {
+  for (; saved.size() >= kSavedBytes; saved.remove_prefix(kSavedBytes)) {
+    uint16_t place = 0;
+    uint64_t word = 0;
+    uint32_t seen_s = 0;
+    std::memcpy(&place, saved.data(), sizeof place);
+    std::memcpy(&word, saved.data() + sizeof place, sizeof word);
+    std::memcpy(&seen_s, saved.data() + sizeof place + sizeof word, sizeof seen_s);
+    const auto number = number_of(static_cast<uint32_t>((word & kNumberMask) - 1));
+    if (place >= kSets || !number) continue;
+    for (Entry& entry : sets_[place]) {
+      if (entry.word.load(std::memory_order_relaxed) != 0) continue;
+      entry.seen_s.store(seen_s, std::memory_order_relaxed);
+      entry.used.store(uses_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+      entry.word.store((word & ~kNumberMask) | ((uint64_t{*number} + 1) & kNumberMask), std::memory_order_relaxed);
+      break;
+    }
+  }
 }
 
 size_t SessionPins::size() const {

@@ -9,7 +9,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "router/keyed_hash.h"
@@ -46,6 +48,11 @@ class SessionPins {
   void put(std::string_view session, uint32_t revision, uint32_t now_s);
 
   size_t size() const;
+
+  // All of them, for another one with the same key, in which revisions may have other numbers: those that `number_of`
+  // has none for are left out.
+  std::string save() const;
+  void take(std::string_view saved, const std::function<std::optional<uint32_t>(uint32_t)>& number_of);
 
  private:
   static constexpr size_t kWays = 8;

@@ -42,5 +42,20 @@ TEST(SessionPins, SayOnceAQuarterOfTheirTimeThatTheyAreToBeRenewed) {
   EXPECT_FALSE(pins->find("ann", 899, 400)->renew);
 }
 
+TEST(SessionPins, GoAlongToTheNextWorker) {
+  auto pins = std::make_unique<SessionPins>(HashKey{1, 2}), next = std::make_unique<SessionPins>(HashKey{1, 2});
+  pins->put("ann", 7, 100);
+  pins->put("ben", 8, 100);
+  pins->put("cem", 9, 40);
+  next->take(pins->save(),
+             [](uint32_t number) { return number == 8 ? std::nullopt : std::optional<uint32_t>(number + 10); });
+  EXPECT_EQ(next->find("ann", 120, 60)->revision, 17U);
+  EXPECT_FALSE(next->find("ben", 120, 60)) << "there is no such revision";
+  EXPECT_FALSE(next->find("cem", 120, 60)) << "its time is over";
+  EXPECT_EQ(next->size(), 2U);
+  next->take("damaged", [](uint32_t) { return std::optional<uint32_t>(1); });
+  EXPECT_EQ(next->size(), 2U);
+}
+
 }  // namespace session_pins_test
 }  // namespace sluice::router

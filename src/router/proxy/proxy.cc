@@ -161,8 +161,14 @@ void Proxy::release_held() {
   held_.clear();
 }
 
+void Proxy::begin_retire() {
+  stopping_ = retiring_ = true;
+  for (Http2Connection* each = all_connections_; each != nullptr; each = each->next) begin_stop(*each);
+}
+
 void Proxy::begin_stop() {
   stopping_ = true;
+  retiring_ = false;
   for (Client* client = all_clients_; client != nullptr;) {
     Client* next = client->next;
     if (client->phase == Client::Phase::idle && client->in == nullptr) close(*client);

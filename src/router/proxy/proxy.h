@@ -32,6 +32,7 @@
 #include "router/proxy/wire.h"
 #include "router/table/dispatch.h"
 #include "router/table/table.h"
+#include "router/tls/challenges.h"
 
 namespace sluice::router {
 
@@ -111,6 +112,11 @@ class Proxy {
   void drain();
   // No new requests: idle clients are closed, the others with their next answer; WebSockets get 1012.
   void begin_stop();
+  // The same where another worker has taken its place: who is connected may ask once more, and is told to go with the
+  // answer; WebSockets go on. begin_stop() ends that.
+  void begin_retire();
+  // Where it finds what certificate authorities are answered; it must outlive this.
+  void prove_by(const ChallengeBoard* board) { challenges_ = board; }
   void cut_all();
 
   // Connections of clients.
@@ -226,6 +232,8 @@ class Proxy {
   void refuse(Client& client, uint16_t status, const char* why);
   // Of which deployment, if no revision of it was chosen, is for the log and, if it is paused, for its page.
   void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of = nullptr);
+  // Whether it was a certificate authority's question, and is answered.
+  bool answer_challenge(Exchange& exchange, std::string_view target);
   bool write_own(Client& client);
   std::string secure_url() const;
   void finish(Exchange& exchange, const Deployment* of = nullptr);
@@ -254,6 +262,8 @@ class Proxy {
   std::atomic<const Table*> table_ = nullptr;
   std::atomic<const Table*> caught_up_ = nullptr;
   bool stopping_ = false;
+  const ChallengeBoard* challenges_ = nullptr;
+  bool retiring_ = false;   // stopping, but with patience
   bool draining_ = false;   // some revision is, and may still have something under way
   int64_t drained_ms_ = 0;  // when that was last looked at
 

@@ -83,9 +83,28 @@ std::string Proxy::secure_url() const {
   return url + (request_head_.target == "*" ? "/" : std::string(request_head_.target));
 }
 
+bool Proxy::answer_challenge(Exchange& exchange, std::string_view target) {
+  if (!target.starts_with(kChallengePath)) return false;
+  const auto challenges = challenges_->now();
+  const std::string* proof = challenges->answer(target.substr(kChallengePath.size()));
+  if (proof == nullptr) return false;
+  Client& client = *exchange.client;
+  exchange.keep_alive = false;
+  exchange.status = 200;
+  exchange.begun = true;
+  text_ =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " + std::to_string(proof->size()) +
+      "\r\nConnection: close\r\n\r\n";
+  if (!exchange.is_head) text_ += *proof;
+  if (!write_own(client)) return true;
+  finish(exchange);
+  close_after_writing(client);
+  return true;
+}
+
 void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of) {
   Client& client = *exchange.client;
-  if (!exchange.request.done || status == 400) exchange.keep_alive = false;
+  if (stopping_ || !exchange.request.done || status == 400) exchange.keep_alive = false;
   exchange.status = status;
   exchange.error = why;
   exchange.begun = true;

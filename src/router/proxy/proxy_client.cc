@@ -320,7 +320,7 @@ void Proxy::become_idle(Client& client) {
   client.elsewhere = PinElsewhere::not_asked;
   client.asked_us = 0;
   client.phase = Client::Phase::idle;
-  if (stopping_ && client.in == nullptr) {
+  if (stopping_ && !retiring_ && client.in == nullptr) {
     close_after_writing(client);
     return;
   }

@@ -128,6 +128,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     }
     if (taken > 0) exchange.expects = false;  // it does not wait
   }
+  if (challenges_ != nullptr && challenges_->any() && answer_challenge(exchange, head.target)) return used;
   const Table* table = this->table();
   if (table == nullptr) {
     answer(exchange, 503, "there is no table yet");

@@ -24,6 +24,35 @@ TEST(Proxy, StopsWhenNothingIsUnderWay) {
   EXPECT_EQ(proxy.proxy->clients(), 0U);
 }
 
+TEST(Proxy, RetiresWithPatience) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  int idle = proxy.connect(), busy = proxy.connect(), begun = proxy.connect();
+  proxy.send(begun, kGet);
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh");
+  proxy.send(busy, kGet);
+  proxy.proxy->begin_retire();
+  proxy.settle();
+  EXPECT_FALSE(proxy.is_closed(idle));
+  proxy.send(proxy.upstream(1), kOk);
+  EXPECT_EQ(proxy.taken(busy), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
+  proxy.send(proxy.upstream(0), "i");
+  EXPECT_EQ(proxy.taken(begun), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+  EXPECT_FALSE(proxy.is_closed(begun)) << "it was not told to go";
+  for (int kept : {idle, begun}) {
+    const size_t upstreams = proxy.upstreams();
+    proxy.send(kept, kGet);
+    proxy.send(proxy.upstream(upstreams), kOk);
+    EXPECT_NE(proxy.taken(kept).find("Connection: close\r\n"), std::string::npos);
+    proxy.end(kept);
+  }
+  int last = proxy.connect();
+  proxy.proxy->begin_stop();
+  proxy.settle();
+  EXPECT_TRUE(proxy.is_closed(last));
+  proxy.end(busy);
+  EXPECT_EQ(proxy.proxy->clients(), 0U);
+}
+
 TEST(Proxy, LooksUpInWhatWasOrderedLastAlsoBeforeItHasCaughtUp) {
   DeploymentDocument deployment = testing_deployment();
   TestingProxy proxy(testing_table({deployment}));

@@ -29,7 +29,8 @@ void Proxy::begin_tunnel(Exchange& exchange, std::string_view head, std::string_
   if (client.ended) exchange.client_ended = true;
   wake(client);
   // It came while its revision had begun to go.
-  if (exchange.is_websocket && (stopping_ || exchange.pool->revision().draining())) close_websocket(exchange);
+  if (exchange.is_websocket && ((stopping_ && !retiring_) || exchange.pool->revision().draining()))
+    close_websocket(exchange);
 }
 
 size_t Proxy::tunnel_from_client(Exchange& exchange, std::string_view bytes) {

@@ -182,6 +182,7 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
     exchange.keep_alive = false;
     exchange.reusable = false;
   }
+  if (stopping_) exchange.keep_alive = false;
   answering.keep_alive = exchange.keep_alive;
   if (head.headers.has(Field::content_type)) {
     exchange.streams = head.headers.value_of(Field::content_type).starts_with("text/event-stream");

@@ -24,6 +24,7 @@ using SeriesOf = std::function<uint32_t(const SeriesName&)>;
 class TableCompiler {
  public:
   TableCompiler(Random& random, SeriesOf series_of);
+  TableCompiler(const HashKey& key, SeriesOf series_of) : series_of_(std::move(series_of)), key_(key) {}
 
   // `before` may be nothing. What it knows of deployments that are at fault now is kept.
   Result<std::shared_ptr<const Table>> load(ReadTable&& read, const Table* before);

@@ -47,17 +47,22 @@ std::string in_small_letters(std::string text) {
 
 }  // namespace
 
+std::string to_string(const LeftOut& left) {
+  return "certificate " + left.folder + " is left out" + (left.before_stays ? ", and the one before stays: " : ": ") +
+         left.why;
+}
+
 bool Shown::covers(std::string_view host) const { return (rsa && rsa->covers(host)) || (other && other->covers(host)); }
 
 Result<std::shared_ptr<const Certificates>> Certificates::read(Disk& disk, const std::string& folder, int64_t now_ms,
-                                                               const Certificates* before,
-                                                               std::vector<std::string>& faults) {
+                                                               const Certificates* before, std::vector<LeftOut>& left) {
   auto entries = disk.list(folder);
   if (!entries) return entries.error();
   auto set = std::make_shared<Certificates>();
   for (const FolderEntry& entry : *entries) {
     // certbot puts a README beside its folders.
     if (entry.kind != FileKind::folder && entry.kind != FileKind::symlink) continue;
+    if (entry.name.starts_with('.')) continue;
     auto identity = read_pair(disk, folder + "/" + entry.name, now_ms);
     if (identity) {
       set->add({entry.name, *std::move(identity)});
@@ -68,8 +73,7 @@ Result<std::shared_ptr<const Certificates>> Certificates::read(Disk& disk, const
       auto found = std::ranges::find(before->all_, entry.name, &Kept::folder);
       if (found != before->all_.end()) known = &*found;
     }
-    faults.push_back("certificate " + entry.name + " is left out" +
-                     (known != nullptr ? ", and the one before stays: " : ": ") + identity.error().message);
+    left.push_back({entry.name, identity.error().message, known != nullptr});
     if (known != nullptr) set->add(*known);
   }
   return std::shared_ptr<const Certificates>(std::move(set));

@@ -26,6 +26,14 @@ struct Shown {
   bool covers(std::string_view host) const;
 };
 
+// A pair that is not shown, and why.
+struct LeftOut {
+  std::string folder;
+  std::string why;
+  bool before_stays = false;  // what was shown of its folder goes on
+};
+std::string to_string(const LeftOut& left);
+
 class Certificates {
  public:
   struct Kept {
@@ -33,10 +41,11 @@ class Certificates {
     std::shared_ptr<const crypto::Identity> identity;
   };
 
-  // A pair that is damaged, out of its time or without names is left out alone, with a line in `faults`; what `before`
-  // has of its folder goes on instead. An error: the folder cannot be read at all.
+  // A pair that is damaged, out of its time or without names is left out alone, and said in `left`; what `before` has
+  // of its folder goes on instead. Folders whose name begins with a `.` are passed over. An error: the folder cannot be
+  // read at all.
   static Result<std::shared_ptr<const Certificates>> read(Disk& disk, const std::string& folder, int64_t now_ms,
-                                                          const Certificates* before, std::vector<std::string>& faults);
+                                                          const Certificates* before, std::vector<LeftOut>& left);
 
   // The name is in small letters. The exact one, else a wildcard, else the default, else nothing.
   const Shown* find(std::string_view name) const;

@@ -18,9 +18,11 @@ using testing::IsEmpty;
 class CertificatesTest : public testing::Test {
  protected:
   std::shared_ptr<const Certificates> read(const Certificates* before = nullptr) {
-    faults.clear();
-    auto set = Certificates::read(disk, folder.path(), now_ms, before, faults);
+    std::vector<LeftOut> left;
+    auto set = Certificates::read(disk, folder.path(), now_ms, before, left);
     EXPECT_TRUE(set);
+    faults.clear();
+    for (const LeftOut& each : left) faults.push_back(to_string(each));
     return *set;
   }
   static std::string shown_for(const Certificates& set, std::string_view name) {
@@ -81,7 +83,14 @@ TEST_F(CertificatesTest, OneThatDoesNotHoldYetIsLeftOut) {
 }
 
 TEST_F(CertificatesTest, AFolderThatIsNotThereIsAnError) {
-  EXPECT_EQ(Certificates::read(disk, folder.path("none"), now_ms, nullptr, faults).error().code, Code::not_found);
+  std::vector<LeftOut> left;
+  EXPECT_EQ(Certificates::read(disk, folder.path("none"), now_ms, nullptr, left).error().code, Code::not_found);
+}
+
+TEST_F(CertificatesTest, FoldersThatBeginWithADotArePassedOver) {
+  write_certificate(folder, ".kept", {.names = {"a.example"}});
+  EXPECT_THAT(read()->all(), IsEmpty());
+  EXPECT_THAT(faults, IsEmpty());
 }
 
 }  // namespace certificates_test

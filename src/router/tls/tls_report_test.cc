@@ -17,7 +17,7 @@ TEST(TlsReport, CountsHandshakesAndDays) {
   TlsServer server(TicketSecret::make(random, clock.wall_ms() / 1'000), clock);
   constexpr int64_t kTenDays_ms = 10 * int64_t{86'400'000};
   write_certificate(folder, "a", {.names = {"a.example"}, .until_ms = clock.wall_ms() + kTenDays_ms + 60'000});
-  std::vector<std::string> faults;
+  std::vector<LeftOut> faults;
   server.show(*Certificates::read(disk, folder.path(), clock.wall_ms(), nullptr, faults));
   shake_hands(server, {.name = "a.example", .to_send = "hi"});
   shake_hands(server, {.name = "b.example"});

@@ -45,6 +45,18 @@ std::string_view asked_name(SSL* ssl) {
   return {reinterpret_cast<const char*>(bytes) + 5, name};
 }
 
+// Whether the client is an authority that asks for a proof (RFC 8737).
+bool offers_acme_alone(SSL* ssl) {
+  const unsigned char* bytes = nullptr;
+  size_t size = 0;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, &bytes, &size) != 1) {
+    return false;
+  }
+  // A list with its length, of names with theirs.
+  return size == kAcmeProtocol.size() + 3 && bytes[2] == kAcmeProtocol.size() &&
+         std::string_view(reinterpret_cast<const char*>(bytes) + 3, size - 3) == kAcmeProtocol;
+}
+
 // Who asks for no name has connected to an address.
 std::string local_address(int fd) {
   Address address;
@@ -112,9 +124,15 @@ struct TlsCallbacks {
     for (char& c : session.name_) {
       if (is_upper(c)) c = static_cast<char>(c | 0x20);
     }
-    session.certificates_ = session.server_.shown();
-    const std::string name = session.name_.empty() ? local_address(session.fd_) : session.name_;
-    session.shown_ = session.certificates_ ? session.certificates_->find(name) : nullptr;
+    const ChallengeBoard* board = session.server_.challenges_;
+    if (board != nullptr && board->any() && offers_acme_alone(ssl)) {
+      session.challenges_ = board->now();
+      session.shown_ = session.challenges_->shown(session.name_);
+    } else {
+      session.certificates_ = session.server_.shown();
+      const std::string name = session.name_.empty() ? local_address(session.fd_) : session.name_;
+      session.shown_ = session.certificates_ ? session.certificates_->find(name) : nullptr;
+    }
     if (session.shown_ == nullptr) {
       *alert = SSL_AD_UNRECOGNIZED_NAME;
       return SSL_CLIENT_HELLO_ERROR;
@@ -137,10 +155,15 @@ struct TlsCallbacks {
     return 1;
   }
 
-  static int protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
+  static int protocol(SSL* ssl, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                       unsigned offered_size, void*) {
     static constexpr unsigned char kKnown[] = "\x02h2\x08http/1.1";
     unsigned char* found = nullptr;
+    if (session_of(ssl).challenges_ != nullptr) {
+      *chosen = offered + 1;
+      *size = offered[0];
+      return SSL_TLSEXT_ERR_OK;
+    }
     if (SSL_select_next_proto(&found, size, kKnown, sizeof kKnown - 1, offered, offered_size) !=
         OPENSSL_NPN_NEGOTIATED) {
       return SSL_TLSEXT_ERR_ALERT_FATAL;

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "router/proxy/wire.h"
 #include "router/tls/certificates.h"
+#include "router/tls/challenges.h"
 #include "router/tls/ticket_keys.h"
 
 struct ssl_ctx_st;
@@ -47,6 +48,9 @@ class TlsServer {
   void show(std::shared_ptr<const Certificates> certificates);
   std::shared_ptr<const Certificates> shown() const;
 
+  // Where proofs for certificate authorities are; it must outlive this.
+  void prove_by(const ChallengeBoard& board) { challenges_ = &board; }
+
   std::unique_ptr<TlsSession> accept(int fd);
   TlsCounts& counts() { return counts_; }
   const TlsCounts& counts() const { return counts_; }
@@ -60,6 +64,9 @@ class TlsServer {
   TlsCounts counts_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Certificates> certificates_;
+  const ChallengeBoard* challenges_ = nullptr;
+
+  friend struct TlsCallbacks;
 };
 
 class TlsSession final : public Secured {
@@ -97,6 +104,7 @@ class TlsSession final : public Secured {
   // What it is shown, and the set that it is in.
   std::shared_ptr<const Certificates> certificates_;
   const Shown* shown_ = nullptr;
+  std::shared_ptr<const Challenges> challenges_;  // only if the client is an authority that asks for a proof
 };
 
 }  // namespace sluice::router

@@ -13,7 +13,7 @@ namespace tls_server_test {
 class TlsServerTest : public testing::Test {
  protected:
   void show() {
-    std::vector<std::string> faults;
+    std::vector<LeftOut> faults;
     server.show(*Certificates::read(disk, folder.path(), clock.wall_ms(), nullptr, faults));
     EXPECT_TRUE(faults.empty());
   }

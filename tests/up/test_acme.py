@@ -1,0 +1,214 @@
+"""Certificates by ACME, from Debian's pebble, which refuses every second good nonce: both ways of proof, renewals, an account
+that is bound, refusals, and a control plane that is killed at each request."""
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+from urllib.parse import urlsplit
+
+import pytest
+from cryptography import x509
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Pebble:
+    """An authority that proves names at the ports of a router; all names are this machine."""
+
+    def __init__(self, folder, http_port, tls_port, **more):
+        self.folder = folder
+        folder.mkdir()
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                        "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
+                        str(folder / "key.pem"), "-out", str(folder / "cert.pem")], check=True, capture_output=True)
+        self.port, dns = free_port(), free_port()
+        (folder / "config.json").write_text(json.dumps({"pebble": {
+            "listenAddress": f"127.0.0.1:{self.port}", "managementListenAddress": f"127.0.0.1:{free_port()}",
+            "certificate": str(folder / "cert.pem"), "privateKey": str(folder / "key.pem"), "httpPort": http_port,
+            "tlsPort": tls_port, "ocspResponderURL": "", "externalAccountBindingRequired": False,
+            "domainBlocklist": ["blocked.invalid"], **more}}))
+        self.log = open(folder / "log", "w")
+        self.processes = [subprocess.Popen(words, stdout=self.log, stderr=self.log, env={
+            "PATH": os.environ["PATH"], "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "50"}) for words in [
+                ["pebble-challtestsrv", "-defaultIPv4", "127.0.0.1", "-defaultIPv6", "", "-dns01", f"127.0.0.1:{dns}", "-http01",
+                 "", "-https01", "", "-tlsalpn01", "", "-management", f"127.0.0.1:{free_port()}"],
+                ["pebble", "-strict", "-config", str(folder / "config.json"), "-dnsserver", f"127.0.0.1:{dns}"]]]
+
+    def listens(self):
+        with socket.socket() as sock:
+            return sock.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def options(self, port=None):
+        return ["--provider", "acme", "--directory", f"https://localhost:{port or self.port}/dir", "--directory-ca",
+                str(self.folder / "cert.pem")]
+
+    def issued(self):
+        """How many certificates it has issued."""
+        return len(re.findall(r"Issued certificate serial", (self.folder / "log").read_text()))
+
+    def stop(self):
+        for each in self.processes:
+            each.kill()
+            each.wait(timeout=60)
+        self.log.close()
+
+
+@pytest.fixture
+def pebble(home, eventually):
+    """A home that serves with TLS, and an authority beside it."""
+    started = []
+
+    def start(**more):
+        urls = home.up(home.root / "examples/hello", *home.own_port(), "--tls")["urls"]
+        ports = [urlsplit(url).port for url in urls]
+        one = Pebble(home.folder / "pebble", *ports, **more)
+        started.append(one)
+        eventually(one.listens, "pebble did not start")
+        one.secure = ports[1]
+        return one
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+def shown(port, name):
+    """The certificate that a router shows for a name."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as sock:
+        with made.wrap_socket(sock, server_hostname=name) as secure:
+            return x509.load_der_x509_certificate(secure.getpeercert(binary_form=True))
+
+
+@pytest.mark.parametrize("challenge", ["http-01", "tls-alpn-01"])
+def test_an_authority_is_given_the_proof(home, pebble, challenge):
+    ca = pebble()
+    issued = home.data("tls", "issue", "shop.invalid", "www.shop.invalid", *ca.options(), "--challenge", challenge, "--email",
+                       "me@shop.invalid")
+    assert issued["names"] == ["shop.invalid", "www.shop.invalid"] and "Pebble Intermediate CA" in issued["issuer"]
+    first = shown(ca.secure, "www.shop.invalid")
+    assert "Pebble Intermediate CA" in first.issuer.rfc4514_string()
+    home.run("tls", "renew", "shop.invalid")
+    assert shown(ca.secure, "shop.invalid").serial_number != first.serial_number
+    assert ca.issued() == 2
+    assert list((home.home / "tls/.challenges").iterdir()) == [] and list((home.home / "acme/orders").iterdir()) == []
+    keys = [path.read_bytes().splitlines()[1] for path in [*home.home.glob("acme/accounts/*/key.pem"),
+                                                           home.home / "tls/shop.invalid/key.pem"]]
+    assert len(keys) == 2
+    for file in home.home.rglob("*"):
+        if file.is_file() and file.name != "key.pem":
+            assert not any(line in file.read_bytes() for line in keys), file
+
+
+def test_an_account_is_bound_to_one_that_is_known(home, pebble):
+    key = "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W"
+    ca = pebble(externalAccountBindingRequired=True, externalAccountMACKeys={"kid-1": key})
+    refused = home.run("tls", "issue", "shop.invalid", *ca.options(), code=1)
+    assert "the authority refuses" in refused.stderr
+    (home.folder / "binding").write_text(key + "\n")
+    home.run("tls", "issue", "shop.invalid", *ca.options(), "--account-id", "kid-1", "--account-key", "binding")
+    home.run("tls", "renew", "shop.invalid")
+    assert ca.issued() == 2
+
+
+def test_what_the_authority_refuses_or_cannot_prove_changes_nothing(home, pebble):
+    ca = pebble()
+    refused = home.run("tls", "issue", "blocked.invalid", *ca.options(), code=1)
+    assert "the authority refuses" in refused.stderr
+    home.run("tls", "issue", "shop.invalid", *ca.options())
+    before = shown(ca.secure, "shop.invalid").serial_number
+    ca.stop()
+    failed = home.run("tls", "renew", "shop.invalid", code=1)
+    assert "localhost" in failed.stderr
+    assert shown(ca.secure, "shop.invalid").serial_number == before
+    (listed,) = [each for each in home.data("tls", "list")["certificates"] if each["certificate"] == "shop.invalid"]
+    assert listed["problem"] != ""
+    assert "could not be renewed" in home.run("tls", "doctor", code=1).stdout
+
+
+def test_an_authority_that_is_somebody_else_is_not_believed(home, pebble):
+    ca = pebble()
+    options = [each for each in ca.options() if not each.endswith(".pem")]
+    options.remove("--directory-ca")
+    refused = home.run("tls", "issue", "shop.invalid", *options, code=1)
+    assert "certificate" in refused.stderr
+    assert ca.issued() == 0
+
+
+class Tap:
+    """Passes a connection on, and calls `at` when the nth piece comes from the client; what comes then is not passed on."""
+
+    def __init__(self, to, count, at):
+        self.to, self.left, self.at = to, count, at
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.mutex = threading.Lock()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            there = socket.create_connection(("127.0.0.1", self.to))
+            threading.Thread(target=self.copy, args=(client, there, True), daemon=True).start()
+            threading.Thread(target=self.copy, args=(there, client, False), daemon=True).start()
+
+    def copy(self, source, to, counted):
+        try:
+            while data := source.recv(1 << 16):
+                with self.mutex:
+                    self.left -= counted
+                    due = counted and self.left == 0
+                if due:
+                    self.at()
+                to.sendall(data)
+        except OSError:
+            pass
+        for sock in (source, to):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+@pytest.mark.parametrize("step", range(1, 31, 3))
+def test_a_control_plane_that_is_killed_loses_no_order(home, pebble, eventually, step):
+    """However far it was: after its next start the order goes on, and one certificate comes of it."""
+    ca = pebble()
+    killed, serving = threading.Event(), home.status()["pid"]
+
+    def kill():
+        os.kill(serving, signal.SIGKILL)
+        killed.set()
+
+    tap = Tap(ca.port, step, kill)
+    asking = home.begin("tls", "issue", "shop.invalid", *ca.options(tap.port))
+    asking.communicate(timeout=120)
+    if killed.is_set():
+        serve = home.begin("serve")
+        eventually(lambda: any(each["certificate"] == "shop.invalid" for each in home.data("tls", "list")["certificates"]),
+                   lambda: "no certificate came of it: " + (ca.folder / "log").read_text()[-3000:])
+    else:
+        serve = None
+    tap.close()
+    assert "Pebble" in shown(ca.secure, "shop.invalid").issuer.rfc4514_string()
+    assert ca.issued() == 1
+    assert list((home.home / "acme/orders").iterdir()) == []
+    if serve:
+        home.run("stop", "--control-plane", code=None)
+        serve.communicate(timeout=60)
