@@ -52,4 +52,13 @@ Result<bundle::Health> health_over(const bundle::Health& own, const json::value&
   return health;
 }
 
+bundle::Migrations migrations_over(bundle::Migrations own, const std::optional<MigrationKeys>& said) {
+  if (!said) return own;
+  own.autoExpand = said->autoExpand.value_or(own.autoExpand);
+  own.autoMigrate = said->autoMigrate.value_or(own.autoMigrate);
+  own.autoContract = said->autoContract.value_or(own.autoContract);
+  own.backupBefore = said->backupBefore.value_or(own.backupBefore);
+  return own;
+}
+
 }  // namespace sluice::deploy

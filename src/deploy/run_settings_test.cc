@@ -35,5 +35,22 @@ TEST(RunSettings, OnlyWhatIsSaidIsOtherwise) {
   EXPECT_FALSE(health_over(own, json::value("soon")));
 }
 
+TEST(RunSettings, EachKeyOfMigrationsHoldsOverItsBundle) {
+  const bundle::Migrations own{.autoMigrate = false};
+  EXPECT_EQ(migrations_over(own, std::nullopt), own);
+  for (const char* key : {"autoExpand", "autoMigrate", "autoContract", "backupBefore"}) {
+    for (const bool value : {false, true}) {
+      auto said = read_run_settings(json::object{{"migrations", json::object{{key, value}}}});
+      ASSERT_TRUE(said) << to_string(said.error());
+      const bundle::Migrations over = migrations_over(own, said->migrations);
+      const std::string name = key;
+      EXPECT_EQ(over.autoExpand, name == "autoExpand" ? value : true) << key;
+      EXPECT_EQ(over.autoMigrate, name == "autoMigrate" ? value : false) << key;
+      EXPECT_EQ(over.autoContract, name == "autoContract" ? value : false) << key;
+      EXPECT_EQ(over.backupBefore, name == "backupBefore" ? value : true) << key;
+    }
+  }
+}
+
 }  // namespace run_settings_test
 }  // namespace sluice::deploy

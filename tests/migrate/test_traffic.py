@@ -62,8 +62,8 @@ NAME = {"0002_full_name/expand.sql": "ALTER TABLE users ADD COLUMN full_name TEX
 SEEDED = 100_000
 
 
-def bundle(home, version, side, files, more=""):
-    folder = home.folder / f"users{version}"
+def bundle(home, version, side, files, more="", place="."):
+    folder = home.folder / place / f"users{version}"
     manifest = (f'name: users\nversion: "{version}"\nrun: [python3, app.py]\nhealth: {{path: /}}\nstorage: [{{name: data}}]\n'
                 f"env: {{SIDE: {side}}}\nmigrations: {{file: data/app.db, backupBefore: false{more}}}\n")
     for name, text in ({"app.py": APP, "bundle.yaml": manifest} |
@@ -220,3 +220,31 @@ def test_what_is_left_to_people_is_refused_with_the_command(home, database):
     assert database.rows("SELECT count(full_name) FROM users") == [(10,)]
     assert "migrated, migration 2 of 2" in home.run("migrate", "status", "local", "users@2").stdout
     home.up(second)
+
+
+def test_a_manifest_says_what_is_done_by_itself(home, database):
+    app = home.folder / "app"
+    bundle(home, "1", "old", INIT, place="app")
+    bundle(home, "2", "new", INIT | NAME, place="app")
+
+    def deploy(version, keys, **how):
+        (app / "app.deploy.yaml").write_text(
+            f"app: {{ name: users, version: {version}.0.0 }}\ncomponents:\n  users:\n    folder: ./users{version}\n"
+            f"    routes: [{{ path: / }}]\nmigrations: {{ {keys} }}\n")
+        return home.run("deploy", app, "--yes", **how)
+
+    deploy(1, "backupBefore: false")
+    database.seed(10)
+    refused = deploy(2, "autoExpand: false", code=None)
+    assert refused.returncode != 0 and "autoExpand is off" in refused.stdout + refused.stderr
+    assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "first", "last"]
+    refused = deploy(2, "autoMigrate: false", code=None)
+    assert refused.returncode != 0 and "autoMigrate is off" in refused.stdout + refused.stderr
+    assert database.rows("SELECT count(*), count(full_name) FROM users") == [(10, 0)]
+    deploy(2, "autoMigrate: true, backupBefore: true")
+    assert database.rows("SELECT count(full_name) FROM users") == [(10,)]
+    # Undone, the old version serves again, and both sides of the schema stay.
+    home.run("rollback", "--yes")
+    assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "first", "last", "full_name"]
+    database.rows("INSERT INTO users (id, first, last) VALUES (99, 'Eve', 'Moon')")
+    assert database.rows("SELECT full_name FROM users WHERE id = 99") == [("Eve Moon",)]

@@ -47,6 +47,7 @@ json::object running_of(const deployment::DeploymentRecord& record, const revisi
   if (settings.replicas) running["replicas"] = static_cast<int64_t>(*settings.replicas);
   if (record.replicas) running["replicas"] = *record.replicas;
   if (settings.health) running["health"] = *settings.health;
+  if (settings.migrations) running["migrations"] = to_json(*settings.migrations);
   return running;
 }
 

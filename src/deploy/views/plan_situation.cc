@@ -68,6 +68,9 @@ class Drafter {
     if (!manifest.kits.empty()) see_kits(manifest.app.name);
     read_kits(manifest, parsed.document, drafted.faults);
     if (!drafted.faults.empty()) return drafted;
+    if (const auto& said = manifest.migrations) {
+      migrations_ = MigrationKeys{said->autoExpand, said->autoMigrate, said->autoContract, said->backupBefore};
+    }
     look_at(manifest.components, drafted.missing);
     look_at(manifest.concepts, drafted.missing);
     if (!drafted.missing.empty()) return drafted;
@@ -507,7 +510,7 @@ class Drafter {
       draft.hosts = routes.hosts;
       draft.pathPrefixes = routes.path_prefixes;
       draft.version = offered.version;
-      RunSettings runs{.replicas = component.replicas, .health = component.health};
+      RunSettings runs{.replicas = component.replicas, .health = component.health, .migrations = migrations_};
       draft.running = write(to_json(runs));
       json::object settings, refs;
       for (const auto& [key, value] : component.settings) settings[key] = value;
@@ -598,6 +601,7 @@ class Drafter {
   std::string version_before_;
   plan::Situation situation_;
   PlanDraft draft_;
+  std::optional<MigrationKeys> migrations_;  // of the manifest
   std::vector<std::string> missing_of_kits_;
 };
 

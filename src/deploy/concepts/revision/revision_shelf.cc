@@ -179,7 +179,9 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
   for (const auto& each : config->secret_refs) ok.needs.secretRefs.push_back(each.second);
   if (manifest.pin_secrets) ok.needs.pinSecrets = true;
   if (manifest.image && !bundle::is_layout(*manifest.image)) ok.needs.image = *manifest.image;
-  if (manifest.migrations) ok.needs.migrations = json::serialize(to_json(*manifest.migrations));
+  if (manifest.migrations) {
+    ok.needs.migrations = json::serialize(to_json(migrations_over(*manifest.migrations, running.migrations)));
+  }
   for (const bundle::Storage& each : manifest.storage) {
     ok.needs.storage.push_back(each.name.text);
     ok.needs.storageBytes += static_cast<int64_t>(each.size.bytes);
