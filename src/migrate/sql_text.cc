@@ -114,6 +114,18 @@ class Scanner {
       return {};
     }
     begin_statement();
+    const size_t from = at_;
+    auto taken = piece(c);
+    if (taken) tokens_.push_back(token_of(text_.substr(from, at_ - from)));
+    return taken;
+  }
+
+  static std::string token_of(std::string_view text) {
+    if (text.back() == '\'' || text.front() == '$') return "'";
+    return is_word(text.front()) ? capitals(text) : std::string(text);
+  }
+
+  Result<void> piece(char c) {
     if (c == '\'') return quoted('\'', false);
     if (c == '"') return quoted('"', false);
     if (!postgres() && c == '`') return quoted('`', false);
@@ -174,12 +186,16 @@ class Scanner {
     if (begun_) {
       std::string_view text = text_.substr(start_, end - start_);
       while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-      statements_.push_back(
-          {.text = std::string(text), .line = start_line_, .first = first_, .last_comment = comment_});
+      statements_.push_back({.text = std::string(text),
+                             .line = start_line_,
+                             .first = first_,
+                             .last_comment = comment_,
+                             .tokens = std::move(tokens_)});
     }
     begun_ = false;
     first_.clear();
     comment_.clear();
+    tokens_.clear();
     last_word_.clear();
     words_ = 0;
     depth_ = 0;
@@ -197,6 +213,7 @@ class Scanner {
   std::string first_;
   std::string comment_;
   std::string last_word_;
+  std::vector<std::string> tokens_;
   size_t words_ = 0;
   int depth_ = 0;
 };

@@ -25,6 +25,7 @@ struct Statement {
   uint32_t line = 1;         // where it begins
   std::string first;         // its first words, in capitals and without comments: "CREATE INDEX CONCURRENTLY IF NOT"
   std::string last_comment;  // the comments before it, line by line
+  std::vector<std::string> tokens;  // words in capitals, names in their quotes, ' for any text, else single characters
 
   bool operator==(const Statement&) const = default;
 };

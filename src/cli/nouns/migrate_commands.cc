@@ -5,6 +5,7 @@
 #include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
+#include "migrate/lint.h"
 
 namespace sluice::cli {
 namespace migrate_commands {
@@ -91,6 +92,22 @@ Result<Code> list(Context& context) {
     return render(table, terminal);
   });
   return Code::ok;
+}
+
+Result<Code> lint(Context& context) {
+  const auto engine =
+      context.given.text("database") == "postgres" ? migrate::Engine::postgres : migrate::Engine::sqlite;
+  auto texts = migrate::read_texts(context.disk, context.given.text("folder"));
+  if (!texts) return texts.error();
+  auto migrations = migrate::read_migrations(engine, *texts);
+  if (!migrations) return migrations.error();
+  json::array lines;
+  for (const migrate::Migration& each : *migrations) {
+    for (const migrate::Finding& finding : migrate::lint(engine, each)) lines.emplace_back(to_line(finding));
+  }
+  const bool clean = lines.empty();
+  print_lines(context, lines, "Nothing in these migrations breaks the version before.");
+  return clean ? Code::ok : Code::faults_found;
 }
 
 ActionCommand::Loss lost(const std::string& what, const std::string& loses) { return {.what = what, .loses = {loses}}; }
@@ -200,6 +217,19 @@ void add_migrate_commands(Commands& commands) {
                       .summary = "Show how far a migration has come",
                       .example = "sluice migrate status local shop@2",
                       .tell = tell_status}));
+  commands.add({.name = "migrate lint",
+                .summary = "Look for what an expansion must not do",
+                .details =
+                    "Each statement of an expand.sql that breaks the version before, or that the application would "
+                    "have to wait for, is named with what to write instead. It asks no database.",
+                .args = {{.name = "folder", .help = "the folder of the migrations", .kind = Kind::path}},
+                .options = reading_options({{.name = "database",
+                                             .value = "KIND",
+                                             .help = "whose words they are written in",
+                                             .choices = {"sqlite", "postgres"},
+                                             .fallback = "sqlite"}}),
+                .example = "sluice migrate lint migrations --database postgres",
+                .run = lint});
   commands.add({.name = "migrate list",
                 .summary = "List the migrations of an environment",
                 .args = {environment_arg()},

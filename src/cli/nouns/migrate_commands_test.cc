@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
 #include "cli/testing_objects.h"
 
 namespace sluice::cli {
@@ -20,6 +23,19 @@ TEST(MigrateCommands, ARevisionThatIsNotThereIsNotFound) {
   for (const char* verb : {"contract", "undo"}) {
     EXPECT_EQ(home.run({"migrate", verb, "local", "shop@7", "--yes"}).exit, 5) << verb;
   }
+}
+
+TEST(MigrateCommands, LintNamesWhatBreaksTheVersionBefore) {
+  ObjectsHome home;
+  TestingFolder folder;
+  RealDisk disk;
+  ASSERT_TRUE(
+      write_atomically(disk, folder.path("0001_a.sql"), "CREATE TABLE t(a);\nCREATE INDEX i ON other(a);", 0644));
+  EXPECT_EQ(home.run({"migrate", "lint", folder.path()}).out,
+            "Nothing in these migrations breaks the version before.\n");
+  auto found = home.run({"migrate", "lint", folder.path(), "--database", "postgres"});
+  EXPECT_EQ(found.exit, 1);
+  EXPECT_EQ(found.out, "0001_a/expand.sql:2: locks: nobody writes while it is made; CREATE INDEX CONCURRENTLY\n");
 }
 
 }  // namespace migrate_commands_test

@@ -19,6 +19,7 @@
 #include "deploy/migrate_means.h"
 #include "deploy/stored_data.h"
 #include "deploy/views/storage_name.h"
+#include "migrate/lint.h"
 #include "migrate/runner.h"
 #include "process/system.h"
 
@@ -217,6 +218,9 @@ Result<std::vector<std::string>> plan_of(const StepWork& work, const Scene& scen
   std::vector<std::string> lines;
   for (const tool::Migration& each : scene.migrations) {
     const std::string phase = phases.contains(each.number) ? phases[each.number] : std::string(tool::kPlanned);
+    if (phase == tool::kPlanned) {
+      if (auto sound = tool::check_expansion(scene.database->engine(), each); !sound) return sound.error();
+    }
     if (is_after(phase, {tool::kPlanned, tool::kExpanding})) {
       for (const tool::Statement& statement : each.expand) lines.push_back(each.name + " expand: " + statement.text);
     }
@@ -357,6 +361,10 @@ Result<bool> advance(const StepWork& work, Scene& scene, Effect& effect, Made& m
       const std::string phase = *entry ? (*entry)->phase : std::string(tool::kPlanned);
       Result<tool::Progress> progress = tool::Progress{.done = true};
       if (expands && is_after(phase, {tool::kPlanned, tool::kExpanding})) {
+        if (phase == tool::kPlanned) {
+          auto sound = tool::check_expansion(scene.database->engine(), each);
+          if (!sound) return sound.error();
+        }
         progress = runner->expand(each.number);
       } else if (copies && is_to_be_copied(phase, work.goal)) {
         progress = runner->migrate(each.number, kBudget.count());

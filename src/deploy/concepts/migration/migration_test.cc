@@ -120,5 +120,23 @@ TEST_F(MigrationTest, APlanIsRehearsedAndRefusedOverWhatOthersChanged) {
   EXPECT_EQ(act("plan", v1).variant, "noMigrationNeeded");
 }
 
+TEST_F(MigrationTest, NothingIsDestroyedByAnExpansionByAccident) {
+  auto first = bring("1", kFirst);
+  ASSERT_EQ(first.variant, "ok");
+  auto files = kFirst;
+  files["migrations/0002_gone/expand.sql"] = "CREATE TABLE people(id);\nDROP TABLE users;";
+  auto refused = bring("2", files);
+  ASSERT_EQ(refused.variant, "failed") << write(refused.fields);
+  EXPECT_EQ(
+      refused.fields.at("message"),
+      "0002_gone/expand.sql:2: destroys: what the version before still has belongs into contract.sql; or say before "
+      "the statement: -- sluice: allow destroys because …");
+  EXPECT_EQ(act("plan", text(refused, "revision")).variant, "incompatible");
+  EXPECT_EQ(ask(first, "SELECT name FROM sqlite_schema WHERE name IN ('users', 'people')"), "users|");
+  files["migrations/0002_gone/expand.sql"] =
+      "CREATE TABLE people(id);\n-- sluice: allow destroys because nobody reads it\nDROP TABLE users;";
+  EXPECT_EQ(bring("3", files).variant, "ok");
+}
+
 }  // namespace migration_test
 }  // namespace sluice::deploy::migration

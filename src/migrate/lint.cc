@@ -1,0 +1,217 @@
+// One function a kind of statement, each over its tokens.
+#include "migrate/lint.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+namespace sluice::migrate {
+namespace {
+
+using Tokens = std::span<const std::string>;
+
+struct Found {
+  std::string_view rule;
+  std::string_view message;
+};
+using AllFound = std::vector<Found>;
+
+constexpr std::string_view kToContract = "what the version before still has belongs into contract.sql";
+constexpr std::string_view kRename = "the version before knows the old name; add the new one beside it, and copy";
+
+bool begins(Tokens tokens, std::initializer_list<std::string_view> words) {
+  if (tokens.size() < words.size()) return false;
+  return std::ranges::equal(tokens.first(words.size()), words);
+}
+
+bool has(Tokens tokens, std::initializer_list<std::string_view> words) {
+  for (size_t i = 0; i + words.size() <= tokens.size(); ++i) {
+    if (begins(tokens.subspan(i), words)) return true;
+  }
+  return false;
+}
+
+bool is_one_of(const std::string& token, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, token) != words.end();
+}
+
+// Without IF EXISTS, IF NOT EXISTS and ONLY, which say nothing of what is done.
+Tokens after_conditions(Tokens tokens) {
+  while (!tokens.empty() && is_one_of(tokens.front(), {"IF", "NOT", "EXISTS", "ONLY"})) tokens = tokens.subspan(1);
+  return tokens;
+}
+
+// "USERS" of app.users (…), as far as names can be told apart.
+std::string name_at(Tokens tokens) {
+  tokens = after_conditions(tokens);
+  if (tokens.size() > 2 && tokens[1] == ".") tokens = tokens.subspan(2);
+  return tokens.empty() ? std::string() : tokens.front();
+}
+
+// The parts between commas that stand in no brackets.
+std::vector<Tokens> parts_of(Tokens tokens) {
+  std::vector<Tokens> parts;
+  size_t from = 0;
+  int depth = 0;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == "(") ++depth;
+    if (tokens[i] == ")") --depth;
+    if (tokens[i] != "," || depth > 0) continue;
+    parts.push_back(tokens.subspan(from, i - from));
+    from = i + 1;
+  }
+  parts.push_back(tokens.subspan(from));
+  return parts;
+}
+
+// ---- ALTER TABLE
+
+void add_column(Tokens column, AllFound& all) {
+  const bool filled = has(column, {"DEFAULT"}) || has(column, {"GENERATED"});
+  if (has(column, {"NOT", "NULL"}) && !filled) {
+    all.push_back({"breaks", "the version before writes rows without it; give it a DEFAULT, or let it be NULL"});
+  }
+  if (has(column, {"UNIQUE"}) || has(column, {"PRIMARY", "KEY"})) {
+    all.push_back(
+        {"locks", "its index is made while nobody writes; add the column, then CREATE UNIQUE INDEX CONCURRENTLY"});
+  }
+  for (const char* each : {"RANDOM", "GEN_RANDOM_UUID", "UUID_GENERATE_V4", "CLOCK_TIMESTAMP", "NEXTVAL", "SERIAL",
+                           "BIGSERIAL", "SMALLSERIAL"}) {
+    if (has(column, {each})) {
+      all.push_back({"rewrites", "each row gets a value of its own; add it without one, and fill it by copy:"});
+      return;
+    }
+  }
+}
+
+void add_constraint(Tokens constraint, AllFound& all) {
+  if (has(constraint, {"USING", "INDEX"}) || has(constraint, {"NOT", "VALID"})) return;
+  if (has(constraint, {"UNIQUE"}) || has(constraint, {"PRIMARY", "KEY"}) || has(constraint, {"EXCLUDE"})) {
+    all.push_back(
+        {"locks",
+         "its index is made while nobody writes; CREATE UNIQUE INDEX CONCURRENTLY, then ADD CONSTRAINT … USING INDEX"});
+  } else {
+    all.push_back(
+        {"scans", "rows are proven while nobody writes; add it NOT VALID, and Sluice validates it after the copy"});
+  }
+}
+
+void alter_column(Tokens change, AllFound& all) {
+  if (has(change, {"TYPE"})) {
+    all.push_back({"rewrites",
+                   "a type is changed with every row, and the version before expects the old one; add a column of the "
+                   "new type, and copy"});
+  } else if (has(change, {"SET", "NOT", "NULL"})) {
+    all.push_back(
+        {"scans", "rows are proven while nobody reads or writes; ADD CONSTRAINT … CHECK (… IS NOT NULL) NOT VALID"});
+  }
+}
+
+void alter_table(Engine engine, Tokens tokens, AllFound& all) {
+  tokens = after_conditions(tokens);
+  if (tokens.empty()) return;
+  tokens = tokens.subspan(tokens.size() > 2 && tokens[1] == "." ? 3 : 1);
+  if (!tokens.empty() && tokens.front() == "*") tokens = tokens.subspan(1);
+  const bool postgres = engine == Engine::postgres;
+  for (Tokens part : parts_of(tokens)) {
+    if (part.empty()) continue;
+    if (part.front() == "RENAME" || begins(part, {"SET", "SCHEMA"})) {
+      all.push_back({"renames", kRename});
+    } else if (part.front() == "DROP") {
+      if (!begins(part, {"DROP", "CONSTRAINT"})) all.push_back({"destroys", kToContract});
+    } else if (part.front() == "ALTER") {
+      alter_column(part.subspan(1), all);
+    } else if (begins(part, {"SET", "TABLESPACE"}) || begins(part, {"SET", "LOGGED"}) ||
+               begins(part, {"SET", "UNLOGGED"})) {
+      all.push_back({"rewrites", "the whole table is written anew while nobody reads or writes"});
+    } else if (part.front() == "ADD") {
+      Tokens added = after_conditions(part.subspan(1));
+      const bool constraint = !added.empty() && is_one_of(added.front(), {"CONSTRAINT", "CHECK", "FOREIGN", "UNIQUE",
+                                                                          "PRIMARY", "EXCLUDE"});
+      if (!constraint) add_column(added, all);
+      if (constraint && postgres) add_constraint(added, all);
+    }
+  }
+}
+
+// ---- the others
+
+void create_index(Engine engine, Tokens tokens, const std::set<std::string>& own, AllFound& all) {
+  if (engine == Engine::sqlite || has(tokens, {"CONCURRENTLY"})) return;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == "ON" && !own.contains(name_at(tokens.subspan(i + 1)))) {
+      all.push_back({"locks", "nobody writes while it is made; CREATE INDEX CONCURRENTLY"});
+      return;
+    }
+  }
+}
+
+AllFound look(Engine engine, Tokens tokens, const std::set<std::string>& own) {
+  AllFound all;
+  if (begins(tokens, {"DROP"})) {
+    const bool harmless =
+        tokens.size() > 1 && is_one_of(tokens[1], {"INDEX", "TRIGGER", "POLICY", "RULE", "STATISTICS"});
+    if (!harmless) all.push_back({"destroys", kToContract});
+  } else if (begins(tokens, {"TRUNCATE"}) || begins(tokens, {"DELETE"})) {
+    all.push_back({"destroys", "rows are gone for the version before, too; they belong into contract.sql"});
+  } else if (begins(tokens, {"UPDATE"})) {
+    all.push_back(
+        {"rewrites", "its rows stay locked until all are written; say in migration.yaml how columns are copied"});
+  } else if (begins(tokens, {"ALTER", "TABLE"}) && !own.contains(name_at(tokens.subspan(2)))) {
+    alter_table(engine, tokens.subspan(2), all);
+  } else if (begins(tokens, {"ALTER"}) && has(tokens, {"RENAME"})) {
+    all.push_back({"renames", kRename});
+  } else if (begins(tokens, {"CREATE", "INDEX"}) || begins(tokens, {"CREATE", "UNIQUE", "INDEX"})) {
+    create_index(engine, tokens, own, all);
+  } else if (begins(tokens, {"CLUSTER"}) || ((begins(tokens, {"REINDEX"}) || begins(tokens, {"REFRESH"})) &&
+                                             engine == Engine::postgres && !has(tokens, {"CONCURRENTLY"}))) {
+    all.push_back(
+        {"locks", "nobody reads or writes until it is done; leave it out, or say CONCURRENTLY where that can be said"});
+  }
+  return all;
+}
+
+// -- sluice: allow RULE because REASON
+bool is_allowed(const Statement& statement, std::string_view rule) {
+  const std::string wanted = "-- sluice: allow " + std::string(rule) + " because ";
+  const size_t found = statement.last_comment.find(wanted);
+  if (found == std::string::npos) return false;
+  const size_t reason = found + wanted.size();
+  return reason < statement.last_comment.size() && statement.last_comment[reason] != '\n';
+}
+
+}  // namespace
+
+std::vector<Finding> lint(Engine engine, const Migration& migration) {
+  std::vector<Finding> findings;
+  std::set<std::string> own;  // tables that this expansion makes: nobody has them yet
+  for (const Statement& statement : migration.expand) {
+    const Tokens tokens(statement.tokens);
+    for (const Found& each : look(engine, tokens, own)) {
+      if (is_allowed(statement, each.rule)) continue;
+      findings.push_back({.file = migration.name + "/expand.sql",
+                          .line = statement.line,
+                          .rule = std::string(each.rule),
+                          .message = std::string(each.message)});
+    }
+    if (!begins(tokens, {"CREATE"})) continue;
+    for (size_t i = 1; i < std::min<size_t>(tokens.size(), 5); ++i) {
+      if (tokens[i] == "TABLE") own.insert(name_at(tokens.subspan(i + 1)));
+    }
+  }
+  return findings;
+}
+
+std::string to_line(const Finding& finding) {
+  return finding.file + ":" + std::to_string(finding.line) + ": " + finding.rule + ": " + finding.message;
+}
+
+Result<void> check_expansion(Engine engine, const Migration& migration) {
+  const std::vector<Finding> findings = lint(engine, migration);
+  if (findings.empty()) return {};
+  return Error{.code = Code::invalid,
+               .message = to_line(findings.front()),
+               .next = "or say before the statement: -- sluice: allow " + findings.front().rule + " because …"};
+}
+
+}  // namespace sluice::migrate

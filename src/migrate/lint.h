@@ -1,0 +1,38 @@
+// What an expansion must not do: whatever the version before still needs, or the application would have to wait for.
+// It reads the words of a statement, and asks no database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "migrate/database.h"
+#include "migrate/files.h"
+
+namespace sluice::migrate {
+
+// A rule is one of
+//   destroys  it removes what the version before reads or writes, with its data
+//   renames   the version before knows it by its old name
+//   breaks    what the version before writes is refused from then on
+//   rewrites  every row is written anew, in one transaction
+//   scans     every row is looked at while the table is locked
+//   locks     nobody writes, or reads, until it is done
+struct Finding {
+  std::string file;
+  uint32_t line = 0;
+  std::string rule;
+  std::string message;  // what it does, and what to write instead
+
+  bool operator==(const Finding&) const = default;
+};
+
+// Of its expansion. A statement is let through by a comment before it: -- sluice: allow RULE because REASON
+std::vector<Finding> lint(Engine engine, const Migration& migration);
+// "0002_name/expand.sql:3: destroys: …"
+std::string to_line(const Finding& finding);
+// The first of them as an error.
+Result<void> check_expansion(Engine engine, const Migration& migration);
+
+}  // namespace sluice::migrate
