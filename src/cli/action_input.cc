@@ -96,6 +96,16 @@ std::optional<Error> missing_names(const CalledAction& called, const json::objec
   return Error{.code = Code::usage, .message = called.name() + " also needs " + missing, .next = next_for(called)};
 }
 
+// What is sealed everywhere else must not be where every program can read it.
+Error on_command_line(const CalledAction& called, const std::string& name) {
+  return {.code = Code::usage,
+          .message = name +
+                     " is a secret: a value on the command line can be read by every program, and stays in the "
+                     "shell's history; nothing was changed",
+          .next = "write the arguments into a file that only you can read: " + called.command + " " + called.name() +
+                  " " + called.file_option + " FILE"};
+}
+
 }  // namespace
 
 std::string CalledAction::usage() const {
@@ -134,7 +144,7 @@ Result<json::value> typed_value(const lang::Types& types, const lang::FieldSymbo
                           truncate_to_width(printable(text), 60) + "'"};
 }
 
-Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words) {
+Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words, Whole whole) {
   json::object input;
   for (const std::string& word : words) {
     size_t equals = word.find('=');
@@ -154,8 +164,11 @@ Result<json::object> input_from_words(const CalledAction& called, std::span<cons
       return Error{.code = Code::usage, .message = name + " is given twice", .next = next_for(called)};
     }
     const auto& params = called.action().params;
-    auto value = typed_value(called.symbols.types, *std::ranges::find(params, name, &lang::FieldSymbol::name),
-                             word.substr(equals + 1));
+    const lang::FieldSymbol& param = *std::ranges::find(params, name, &lang::FieldSymbol::name);
+    if (called.symbols.types[called.symbols.types.present(param.type)].kind == ShapeKind::sealed) {
+      return on_command_line(called, name);
+    }
+    auto value = typed_value(called.symbols.types, param, word.substr(equals + 1));
     if (!value) {
       Error error = value.error();
       error.next = next_for(called);
@@ -163,8 +176,15 @@ Result<json::object> input_from_words(const CalledAction& called, std::span<cons
     }
     input[name] = *std::move(value);
   }
-  if (auto missing = missing_names(called, input)) return *missing;
+  if (whole == Whole::yes) {
+    if (auto missing = missing_names(called, input)) return *missing;
+  }
   return input;
+}
+
+Result<void> check_whole(const CalledAction& called, const json::object& input) {
+  if (auto missing = missing_names(called, input)) return *missing;
+  return {};
 }
 
 Result<json::object> input_from_text(const CalledAction& called, std::string_view text, const std::string& file) {

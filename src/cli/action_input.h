@@ -16,6 +16,7 @@ struct CalledAction {
   const lang::Symbols& symbols;
   lang::ActionRef ref;
   std::string command = "sluice kit run KIT";  // by which it is called
+  std::string file_option = "--input";         // and by which option it takes a file of arguments
 
   const lang::ActionSymbol& action() const { return symbols.action(ref); }
   std::string name() const { return symbols.name(ref); }
@@ -29,7 +30,12 @@ Result<CalledAction> find_action(const lang::Symbols& symbols, std::string_view 
 // What `name=value` gives a field of this type.
 Result<json::value> typed_value(const lang::Types& types, const lang::FieldSymbol& field, const std::string& text);
 
-Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words);
+// Whether the words are all there is, or more may come from elsewhere: check_whole looks at all of it then. What is
+// sealed is refused in words.
+enum class Whole { no, yes };
+Result<void> check_whole(const CalledAction& called, const json::object& input);
+Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words,
+                                      Whole whole = Whole::yes);
 Result<json::object> input_from_text(const CalledAction& called, std::string_view text, const std::string& file);
 
 }  // namespace sluice::cli

@@ -35,6 +35,7 @@ struct ActionInput : testing::Test {
       -> ok
     }
     action close() { -> ok }
+    action lock(code: option Sealed) { -> ok }
   }
 })"},
                                                    ""))
@@ -67,6 +68,19 @@ TEST_F(ActionInput, WrongWordsAreExplained) {
   auto too_many = input_from_words(called("Gate/close"), Words{"gate=1"});
   EXPECT_EQ(too_many.error().message, "Gate/close takes no gate");
   EXPECT_EQ(too_many.error().next, "sluice kit run KIT Gate/close");
+}
+
+TEST_F(ActionInput, WhatIsSealedIsNoWord) {
+  auto refused = input_from_words(called("Gate/lock"), Words{"code=1234"});
+  EXPECT_EQ(refused.error().code, Code::usage);
+  EXPECT_EQ(refused.error().message.find("1234"), std::string::npos);
+  EXPECT_EQ(refused.error().next,
+            "write the arguments into a file that only you can read: sluice kit run KIT Gate/lock --input FILE");
+}
+
+TEST_F(ActionInput, WhatIsMissingMayComeFromElsewhere) {
+  const json::object part = input_from_words(called("Gate/open"), Words{"gate=1"}, Whole::no).value();
+  EXPECT_EQ(check_whole(called("Gate/open"), part).error().message, "Gate/open also needs width");
 }
 
 TEST_F(ActionInput, BytesThatAreNoTextAreRefused) {

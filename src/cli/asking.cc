@@ -139,17 +139,51 @@ class Interview {
 
 }  // namespace
 
-Result<json::object> ask(Context& context, Asking asking) {
-  // What is wrong with what was given is told before anybody is asked anything.
-  for (const auto& each : asking.given) {
-    auto question = std::ranges::find_if(asking.questions, [&](const auto& q) { return q.name.text == each.key(); });
-    if (question == asking.questions.end())
-      return bundle::complete_answers(asking.questions, {{each.key(), each.value()}});
+Result<void> check_answers(bundle::Questions questions, const json::object& answers) {
+  for (const auto& each : answers) {
+    auto question = std::ranges::find_if(questions, [&](const auto& q) { return q.name.text == each.key(); });
+    if (question == questions.end()) {
+      if (auto asked = bundle::complete_answers(questions, {{each.key(), each.value()}}); !asked) return asked.error();
+      continue;
+    }
+    const bool later = each.value().is_string() && each.value().get_string().starts_with("runtime://");
+    if (each.value().is_null() || later) continue;
     std::string fault = bundle::fault_of_answer(*question, each.value());
     if (!fault.empty()) {
       return Error{.code = Code::invalid, .message = question->name.text + ": " + fault + "; nothing was changed"};
     }
   }
+  return {};
+}
+
+Result<void> keep_secret_answers(bundle::Questions questions, json::object& answers, const KeepAnswer& keep) {
+  std::vector<const bundle::Question*> secrets;
+  for (const bundle::Question& each : questions) {
+    const json::value* answer = each.secret ? answers.if_contains(each.name.text) : nullptr;
+    if (answer == nullptr || !answer->is_string() || bundle::is_secret_reference(*answer)) continue;
+    secrets.push_back(&each);
+  }
+  if (secrets.empty()) return {};
+  if (auto sound = check_answers(questions, answers); !sound) return sound.error();
+  for (const bundle::Question* each : secrets) {
+    auto kept = keep(*each, std::string(answers.at(each->name.text).get_string()));
+    if (!kept) return kept.error();
+    answers.erase(each->name.text);
+  }
+  return {};
+}
+
+Error secret_on_command_line(const std::string& question, const std::string& environment, const std::string& name) {
+  return {.code = Code::usage,
+          .message = question +
+                     " is a secret: a value on the command line can be read by every program; nothing was "
+                     "changed",
+          .next = "sluice secrets put " + environment + " " + name + ", which asks for it"};
+}
+
+Result<json::object> ask(Context& context, Asking asking) {
+  // What is wrong with what was given is told before anybody is asked anything.
+  if (auto sound = check_answers(asking.questions, asking.given); !sound) return sound.error();
   const Output::Settings& settings = context.output.settings();
   if (settings.in.tty && settings.err.tty) {
     if (auto held = Interview(context, asking).hold(); !held) return held.error();

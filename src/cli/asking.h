@@ -25,6 +25,18 @@ struct Asking {
 // nobody can be asked, an open question is an error that names it.
 Result<json::object> ask(Context& context, Asking asking);
 
+// What is wrong with answers, before anything is done with them: one that nobody asked for, or that does not fit. What
+// is found out later, runtime://…, and what is taken away, null, fits.
+Result<void> check_answers(bundle::Questions questions, const json::object& answers);
+
+// Takes the values of secret questions out of the answers and has `keep` keep them, unless one of the answers does not
+// fit: then nothing is kept.
+using KeepAnswer = std::function<Result<std::string>(const bundle::Question& question, const std::string& value)>;
+Result<void> keep_secret_answers(bundle::Questions questions, json::object& answers, const KeepAnswer& keep);
+
+// Why the answer to a secret question is not taken from the command line; `name` is that of the secret.
+Error secret_on_command_line(const std::string& question, const std::string& environment, const std::string& name);
+
 // Puts a value into the secrets of an environment, wherever its secrets pack keeps them, and gives the reference that
 // stands for it from now on: secret://ENV/NAME.
 Result<std::string> keep_secret(CommandDoor& door, const std::string& environment, const std::string& name,

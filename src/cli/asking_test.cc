@@ -57,6 +57,24 @@ TEST_F(AskingTest, OnlyAReferenceStaysOfASecret) {
   EXPECT_EQ(said.find("hunter2"), std::string::npos);
 }
 
+TEST_F(AskingTest, SecretsAreKeptIfAllAnswersFit) {
+  std::vector<std::string> kept;
+  auto keep = [&](const bundle::Question& each, const std::string& value) {
+    kept.push_back(each.name.text + "=" + value);
+    return Result<std::string>("secret://local/acme/KEY");
+  };
+  for (json::object answers :
+       {json::object{{"key", "hunter2"}, {"mod", "port"}}, json::object{{"key", "hunter2"}, {"port", "many"}}}) {
+    EXPECT_FALSE(keep_secret_answers(questions, answers, keep));
+    EXPECT_TRUE(answers.contains("key"));
+  }
+  EXPECT_EQ(kept, std::vector<std::string>{});
+  json::object answers{{"key", "hunter2"}, {"port", "runtime://local/discovered/port"}, {"mode", nullptr}};
+  EXPECT_TRUE(keep_secret_answers(questions, answers, keep));
+  EXPECT_EQ(kept, std::vector<std::string>{"key=hunter2"});
+  EXPECT_EQ(write(answers), R"({"mode":null,"port":"runtime://local/discovered/port"})");
+}
+
 TEST_F(AskingTest, WhereNobodyCanBeAskedTheOpenOneIsNamed) {
   EXPECT_THAT(ask_with("", {{"mode", "port"}}, false), HasSubstr("port has no answer: Which port?"));
   EXPECT_THAT(ask_with("", {{"mod", "port"}}, false), HasSubstr("there is no question mod"));

@@ -3,8 +3,8 @@
 
 #include <termios.h>
 
+#include <array>
 #include <istream>
-#include <iterator>
 
 #include "base/atomic_file.h"
 #include "base/utf8.h"
@@ -72,7 +72,12 @@ Result<std::string> read_unfiled_value(Context& context, const std::string& name
     context.output.progress_stream() << std::endl;
     if (!read) return read.error();
   } else {
-    value.assign(std::istreambuf_iterator<char>(context.in), {});
+    std::array<char, 64 << 10> piece{};
+    while (value.size() <= kMostBytes + 1) {  // a byte more than fits, and a line break
+      context.in.read(piece.data(), piece.size());
+      if (context.in.gcount() == 0) break;
+      value.append(piece.data(), static_cast<size_t>(context.in.gcount()));
+    }
     if (value.ends_with('\n')) value.pop_back();
   }
   return checked(std::move(value), name);

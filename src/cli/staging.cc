@@ -78,11 +78,7 @@ Result<ArchiveToStage> with_config(Context& context, ArchiveToStage archive) {
     if (equals == std::string::npos) return no_pair("set", word);
     const bundle::Question* question = find_question(archive.manifest, word.substr(0, equals));
     if (question != nullptr && question->secret && !word.substr(equals + 1).starts_with("secret://")) {
-      return Error{.code = Code::usage,
-                   .message = question->name.text +
-                              " is a secret: a value on the command line can be read by every program; nothing was "
-                              "changed",
-                   .next = "sluice secrets put ENV " + secret_name(archive, *question) + ", which asks for it"};
+      return secret_on_command_line(question->name.text, "ENV", secret_name(archive, *question));
     }
     auto answer = answer_from(archive.manifest, word.substr(0, equals), word.substr(equals + 1));
     if (!answer) return answer.error();
@@ -187,13 +183,10 @@ Result<void> ask_open(Context& context, CommandDoor& door, const std::string& en
     return keep_secret(door, environment, secret_name(archive, *find_question(archive.manifest, name)), value);
   };
   // A file of answers may have secrets in it: they are kept, and the bundle finds them where it looks.
-  for (const bundle::Question& each : archive.manifest.config) {
-    const json::value* answer = each.secret ? archive.answers.if_contains(each.name.text) : nullptr;
-    if (answer == nullptr || !answer->is_string() || bundle::is_secret_reference(*answer)) continue;
-    auto kept = keep(each.name.text, std::string(answer->get_string()));
-    if (!kept) return kept.error();
-    archive.answers.erase(each.name.text);
-  }
+  auto kept_answers = keep_secret_answers(
+      archive.manifest.config, archive.answers,
+      [&](const bundle::Question& each, const std::string& value) { return keep(each.name.text, value); });
+  if (!kept_answers) return kept_answers.error();
   const Output::Settings& settings = context.output.settings();
   if (settings.in.tty && settings.err.tty) {
     auto known = known_answers(door, environment, archive, context.given.text("customer-id"));

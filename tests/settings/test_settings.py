@@ -105,6 +105,23 @@ def test_answers_that_do_not_fit_change_nothing(home, mirror):
     assert schema["properties"]["limit"]["type"] == "integer" and schema["additionalProperties"] is False
 
 
+def test_a_secret_answer_is_no_word_and_is_kept_with_all_others_or_not_at_all(home, mirror):
+    home.up(mirror)
+    refused = home.run("config", "set", "local", "--bundle", "mirror", "api_key=hunter2", code=2)
+    assert refused.stderr.startswith("error: api_key is a secret: a value on the command line can be read by every program")
+    assert "next:  sluice secrets put local mirror/API_KEY" in refused.stderr and "hunter2" not in refused.stderr
+    answers = home.folder / "answers.yaml"
+    for wrong, why in (("limt: 6", "there is no question limt"), ("color: pink", "color: ")):
+        answers.write_text(f"api_key: hunter2\n{wrong}\n")
+        for words in (["config", "set", "local", "--bundle", "mirror"], ["up", mirror, "--detach"]):
+            assert why in home.run(*words, "--answers", answers, code=1).stderr
+    assert home.data("secrets", "list", "local") == []
+    answers.write_text("api_key: hunter2\ncolor: blue\n")
+    home.run("config", "set", "local", "--bundle", "mirror", "--answers", answers)
+    assert [each["name"] for each in home.data("secrets", "list", "local")] == ["mirror/API_KEY"]
+    assert [each["name"] for each in home.data("config", "show", "local")["answers"]] == ["color"]
+
+
 def test_greentic_c4_a_program_reads_a_plain_setting_and_a_secret_and_the_bundle_has_neither(home, mirror):
     answers = home.folder / "answers.yaml"
     answers.write_text("dns: https://shop.example\napi_key: hunter2-of-the-store\n")

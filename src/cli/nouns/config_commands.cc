@@ -140,16 +140,21 @@ Result<Code> tell_set(Context& context, CommandDoor& door, const MeantNames& mea
 // ------------------------------------------------------------------------------------------------ how bundles are set
 // up
 
+const bundle::Question* find_question(bundle::Questions questions, const std::string& name) {
+  auto found = std::ranges::find_if(questions, [&](const auto& each) { return each.name.text == name; });
+  return found == questions.end() ? nullptr : &*found;
+}
+
 // As the question wants it: a text, or JSON.
-Result<json::value> value_of(bundle::Questions questions, const std::string& name, const std::string& text) {
-  auto question = std::ranges::find_if(questions, [&](const auto& each) { return each.name.text == name; });
-  if (question == questions.end() || question->type == bundle::AnswerType::string || text.starts_with("runtime://")) {
+Result<json::value> value_of(const bundle::Question* question, const std::string& text) {
+  if (question == nullptr || question->type == bundle::AnswerType::string || text.starts_with("runtime://")) {
     return json::value(text);
   }
   return bundle::typed_answer(*question, text);
 }
 
-Result<json::object> answers_given(Context& context, bundle::Questions questions, const std::string& next) {
+Result<json::object> answers_given(Context& context, bundle::Questions questions, const std::string& bundle,
+                                   const std::string& next) {
   auto answers = with_answers(context, {});
   if (!answers) return answers.error();
   for (const std::string& each : context.given.texts("values")) {
@@ -162,7 +167,11 @@ Result<json::object> answers_given(Context& context, bundle::Questions questions
       (*answers)[name] = nullptr;
       continue;
     }
-    auto value = value_of(questions, name, text);
+    const bundle::Question* question = find_question(questions, name);
+    if (question != nullptr && question->secret && !bundle::is_secret_reference(json::value(text))) {
+      return secret_on_command_line(name, context.given.text("env"), bundle + "/" + bundle::secret_variable(*question));
+    }
+    auto value = value_of(question, text);
     if (!value) {
       return Error{.code = Code::invalid,
                    .message = name + ": " + value.error().message + "; nothing was changed",
@@ -171,20 +180,6 @@ Result<json::object> answers_given(Context& context, bundle::Questions questions
     (*answers)[name] = *std::move(value);
   }
   return answers;
-}
-
-// What is secret goes to the environment's secrets, where the bundle looks for it; the rest are settings.
-Result<void> keep_secrets(CommandDoor& door, const std::string& environment, const std::string& bundle,
-                          bundle::Questions questions, json::object& answers) {
-  for (const bundle::Question& each : questions) {
-    const json::value* answer = each.secret ? answers.if_contains(each.name.text) : nullptr;
-    if (answer == nullptr || !answer->is_string() || bundle::is_secret_reference(*answer)) continue;
-    auto kept =
-        keep_secret(door, environment, bundle + "/" + bundle::secret_variable(each), std::string(answer->get_string()));
-    if (!kept) return kept.error();
-    answers.erase(each.name.text);
-  }
-  return {};
 }
 
 Result<Code> set_up(Context& context) {
@@ -213,7 +208,7 @@ Result<Code> set_up(Context& context) {
     return Code::ok;
   }
   const std::string next = "sluice config set " + environment + " --bundle " + bundle + " --schema";
-  auto answers = answers_given(context, questions, next);
+  auto answers = answers_given(context, questions, bundle, next);
   if (!answers) return answers.error();
   if (answers->empty()) {
     if (!asked) return asked.error();
@@ -233,7 +228,10 @@ Result<Code> set_up(Context& context) {
       if (answer != nullptr && (!each.default_ || *answer != *each.default_)) (*answers)[each.name.text] = *answer;
     }
   }
-  if (auto kept = keep_secrets(**door, environment, bundle, questions, *answers); !kept) return kept.error();
+  auto kept = keep_secret_answers(questions, *answers, [&](const bundle::Question& each, const std::string& value) {
+    return keep_secret(**door, environment, bundle + "/" + bundle::secret_variable(each), value);
+  });
+  if (!kept) return kept.error();
   json::array values;
   for (const auto& each : *answers) {
     values.push_back(

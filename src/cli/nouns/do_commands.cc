@@ -21,12 +21,14 @@ Result<Code> run(Context& context) {
   if (!checked.kit) return host::kit_has_errors(*place, checked);
   auto called = find_action(checked.kit->symbols(), action);
   if (!called) return called.error();
-  called->command = "sluice do";
   if (wants_schema(context)) return print_schema(context, action);
-  auto input = input_from_words(*called, context.given.texts("values"));
+  called->command = "sluice do";
+  called->file_option = "--answers";
+  auto input = input_from_words(*called, context.given.texts("values"), Whole::no);
   if (!input) return input.error();
   auto full = with_answers(context, *std::move(input));
   if (!full) return full.error();
+  if (auto whole = check_whole(*called, *full); !whole) return whole.error();
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
   auto wait = host::wait_named(context.given.text("wait"));
