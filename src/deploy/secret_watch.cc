@@ -56,7 +56,7 @@ SecretWatch::~SecretWatch() {
 
 void SecretWatch::compare(const lang::Snapshot& snapshot, const Tell& tell) {
   for (const views::OldBinding& each : views::old_secrets_bindings(snapshot)) {
-    if (!told_.insert("rebind " + each.environment).second) continue;
+    if (!rebound_.insert(each.environment).second) continue;
     tell("Env/rebind", {{"environment", each.environment}, {"slot", "secrets"}, {"kind", each.kind}});
   }
   used_.clear();
@@ -69,32 +69,43 @@ void SecretWatch::compare(const lang::Snapshot& snapshot, const Tell& tell) {
   }
 }
 
-std::vector<SecretWatch::Newer> SecretWatch::newer_ones(const std::vector<Used>& used) const {
-  std::vector<Newer> newer;
+std::vector<SecretWatch::Seen> SecretWatch::newest_of(const std::vector<Used>& used) const {
+  std::vector<Seen> all;
   for (const Used& each : used) {
     const views::SlotAnswers answers{each.answers};
     auto newest = providers_.at(each.kind)(each.environment, each.name,
                                            [&](std::string_view name) { return answers.text(name); });
     // One that is away or has lost it is asked again; what runs keeps what it has.
-    if (newest && *newest && **newest != each.version) newer.push_back({each, **newest});
+    all.push_back({each, newest ? *std::move(newest) : std::nullopt});
   }
-  return newer;
+  return all;
+}
+
+void SecretWatch::tell_newer(const std::vector<Seen>& all, const Tell& tell) {
+  std::map<std::string, std::string> told;
+  for (const Seen& each : all) {
+    const std::string key = each.used.environment + " " + each.used.name;
+    auto before = told_.find(key);
+    if (!each.newest && before != told_.end()) told.insert(*before);
+    if (!each.newest || *each.newest == each.used.version) continue;
+    const bool fresh = told.insert_or_assign(key, *each.newest).second;
+    if (!fresh || (before != told_.end() && before->second == *each.newest)) continue;
+    tell("Secret/noticed", {{"name", each.used.name},
+                            {"provider", each.used.kind},
+                            {"environment", each.used.environment},
+                            {"version", *each.newest}});
+  }
+  told_ = std::move(told);
 }
 
 void SecretWatch::look(const Tell& tell) {
   if (looking_.valid()) {
     if (looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    for (const Newer& each : looking_.get()) {
-      if (!told_.insert(each.used.environment + " " + each.used.name + " " + each.version).second) continue;
-      tell("Secret/noticed", {{"name", each.used.name},
-                              {"provider", each.used.kind},
-                              {"environment", each.used.environment},
-                              {"version", each.version}});
-    }
+    tell_newer(looking_.get(), tell);
   }
   if (clock_.monotonic_ns() - looked_ns_ < kEvery_ns || used_.empty()) return;
   looked_ns_ = clock_.monotonic_ns();
-  looking_ = std::async(std::launch::async, [this, used = used_] { return newer_ones(used); });
+  looking_ = std::async(std::launch::async, [this, used = used_] { return newest_of(used); });
 }
 
 }  // namespace sluice::deploy

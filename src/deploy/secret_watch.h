@@ -56,19 +56,24 @@ class SecretWatch final : public lang::Observer {
 
     bool operator==(const Used&) const = default;
   };
-  struct Newer {
+  // What a provider says of one: nothing where it is away, or has lost the secret.
+  struct Seen {
     Used used;
-    std::string version;
+    std::optional<std::string> newest;
   };
-  std::vector<Newer> newer_ones(const std::vector<Used>& used) const;
+  std::vector<Seen> newest_of(const std::vector<Used>& used) const;
+  void tell_newer(const std::vector<Seen>& all, const Tell& tell);
 
   Disk& disk_;
   const Clock& clock_;
   const std::map<std::string, NewestVersion> providers_;
   std::vector<Used> used_;
   int64_t looked_ns_;
-  std::future<std::vector<Newer>> looking_;
-  std::set<std::string> told_;  // each version is told once: what did not work is not tried again and again
+  std::future<std::vector<Seen>> looking_;
+  std::set<std::string> rebound_;
+  // The version that was told of a secret, by its environment and name, for as long as somebody has another one: what
+  // did not work is not tried again and again.
+  std::map<std::string, std::string> told_;
 };
 
 }  // namespace sluice::deploy

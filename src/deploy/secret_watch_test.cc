@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/json.hpp>
+#include <mutex>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -54,9 +56,15 @@ class SecretWatchTest : public testing::Test {
   RowsInMemory rows;
   VolatileDisk disk;
   ManualClock clock;
+  void now(const std::string& version) {
+    std::lock_guard lock(mutex);
+    newest = version;
+  }
+  std::mutex mutex;
   std::string newest = "1";
-  int asked = 0;
+  std::atomic<int> asked = 0;
   SecretWatch watch{disk, clock, {{"env", [&](const auto&, const auto&, const auto&) {
+                                     std::lock_guard lock(mutex);
                                      asked++;
                                      return Result<std::optional<std::string>>(std::optional(newest));
                                    }}}};
@@ -80,7 +88,7 @@ TEST_F(SecretWatchTest, ANewerVersionIsTold) {
   EXPECT_EQ(asked, 0) << "a short command waits for no provider";
   clock.advance_ms(15'001);
   look();
-  newest = "2";
+  now("2");
   clock.advance_ms(15'001);
   ASSERT_TRUE(eventually([&] {
     look();
@@ -93,6 +101,24 @@ TEST_F(SecretWatchTest, ANewerVersionIsTold) {
     clock.advance_ms(15'001);
   }
   EXPECT_EQ(told.size(), 1U) << "what did not work is not tried again and again";
+}
+
+TEST_F(SecretWatchTest, AVersionThatComesBackIsToldAgain) {
+  watch.compare(rows, {});
+  auto look_again = [&] {
+    const int before = asked;
+    return eventually([&] {
+      clock.advance_ms(15'001);
+      look();
+      return asked > before + 1;  // the look before this one was told of
+    });
+  };
+  // Somebody takes a value back, and sets it once more.
+  for (const char* each : {"2", "1", "2"}) {
+    now(each);
+    ASSERT_TRUE(look_again());
+  }
+  EXPECT_EQ(told.size(), 2U);
 }
 
 }  // namespace secret_watch_test

@@ -1,6 +1,8 @@
 // How revisions get their secrets, on the whole kit: looked for, resolved, handed over, and kept beside the revision.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "deploy/testing_workflow.h"
 
 namespace sluice::deploy {
@@ -12,6 +14,22 @@ class SecretsSyncTest : public WorkflowTest {
     json::object input{{"environment", "local"}, {"name", name}, {"provider", "store"}};
     for (const auto& each : more) input[each.key()] = each.value();
     return kit.run("Secret/" + verb, input);
+  }
+  // Another pack is bound, which has nothing of what the rows say is in use.
+  std::string why_not_bound() {
+    kit.put_element("Env.packs", "local", 1,
+                    to_json(env::EnvPack{.slot = "secrets", .kind = "sluice.secrets.store@1.0.0"}));
+    EXPECT_EQ(
+        kit.run("Env/rebind", {{"environment", "local"}, {"slot", "secrets"}, {"kind", "sluice.secrets.env@1.0.0"}})
+            .variant,
+        "ok");
+    std::string why;
+    EXPECT_TRUE(eventually([&] {
+      for (const json::value& each : kit.elements("Env.takenBack", "local")) why += write(each);
+      return !why.empty();
+    })) << "it stays bound";
+    EXPECT_EQ(kit.row("Env", "local").at("secretsType"), json::value("store"));
+    return why;
   }
   std::string version(const engine::End& end) {
     auto versions = kit.elements("Revision.secretVersions", text(end, "revision"));
@@ -33,6 +51,7 @@ TEST_F(SecretsSyncTest, ARevisionIsGivenItsSecrets) {
   ASSERT_EQ(end.variant, "ok") << write(end.fields);
   EXPECT_EQ(given(end), R"({"TOKEN":"hunter2"})");
   EXPECT_EQ(version(end), "1");
+  EXPECT_EQ(revision(text(end, "revision")).at("secretsFrom"), json::value("store"));
   auto readers = kit.elements("Secret.audit", "local/shop/TOKEN");
   ASSERT_EQ(readers.size(), 1U);
   EXPECT_EQ(readers[0].at("accessedBy"), json::value("shop@1"));
@@ -64,6 +83,21 @@ TEST_F(SecretsSyncTest, PinnedVersionsComeBack) {
   ASSERT_EQ(kit.run("Revision/warm", {{"revision", revision}}).variant, "ok");
   EXPECT_EQ(given(first), R"({"TOKEN":"one"})");
   EXPECT_EQ(version(first), "1");
+  EXPECT_EQ(kit.row("Secret", "local/shop/TOKEN").at("version"), json::value("2")) << "the newest is still another";
+}
+
+TEST_F(SecretsSyncTest, APinnedVersionThatIsLostIsNamed) {
+  secret("put", {{"value", "one"}});
+  auto first = up(world.put("shop", "1.0", "secrets: [TOKEN]\npin_secrets: true\n"));
+  ASSERT_EQ(up(world.put("shop", "2.0")).variant, "ok");
+  const std::string revision = text(first, "revision");
+  ASSERT_EQ(kit.run("Revision/drain", {{"revision", revision}}).variant, "ok");
+  ASSERT_EQ(secret("remove").variant, "ok");
+  ASSERT_EQ(secret("put", {{"value", "two"}}).variant, "ok");
+  ASSERT_EQ(kit.run("Revision/retry", {{"revision", revision}}).variant, "ok");
+  auto warmed = kit.run("Revision/warm", {{"revision", revision}});
+  EXPECT_EQ(warmed.variant, "failed");
+  EXPECT_NE(text(warmed, "message").find("version 1 of shop/TOKEN"), std::string::npos) << text(warmed, "message");
 }
 
 TEST_F(SecretsSyncTest, WhatIsNotPinnedIsTheNewest) {
@@ -78,6 +112,35 @@ TEST_F(SecretsSyncTest, WhatIsNotPinnedIsTheNewest) {
   EXPECT_EQ(version(first), "2");
 }
 
+TEST_F(SecretsSyncTest, AVersionThatComesWhileItWarmsReachesIt) {
+  secret("put", {{"value", "one"}});
+  std::atomic<bool> put = false;
+  before_deploy = [&] {
+    if (put.exchange(true)) return;
+    EXPECT_EQ(secret("put", {{"value", "two"}}).variant, "ok");
+  };
+  auto end = up(world.put("shop", "1.0", "secrets: [TOKEN]\n"));
+  ASSERT_EQ(end.variant, "ok") << write(end.fields);
+  EXPECT_TRUE(put);
+  EXPECT_TRUE(eventually([&] { return version(end) == "2"; })) << version(end);
+}
+
+TEST_F(SecretsSyncTest, TheSameNumberOfAnotherPackIsAnotherValue) {
+  secret("put", {{"value", "one"}});
+  auto end = up(world.put("shop", "1.0", "secrets: [TOKEN]\n"));
+  // As if it had its second version from a pack that was bound before.
+  const std::string id = text(end, "revision");
+  ASSERT_EQ(
+      kit.run("Revision/entrust",
+              {{"revision", id},
+               {"versions", json::array{json::object{{"variable", "TOKEN"}, {"name", "shop/TOKEN"}, {"version", "2"}}}},
+               {"provider", "vault"}})
+          .variant,
+      "ok");
+  ASSERT_EQ(secret("put", {{"value", "two"}}).variant, "ok");
+  EXPECT_TRUE(eventually([&] { return revision(id).at("secretsFrom") == json::value("store"); }));
+}
+
 TEST_F(SecretsSyncTest, OnlyTheBoundPackKeepsSecrets) {
   for (const char* verb : {"put", "rotate", "remove"}) {
     json::object input{{"environment", "local"}, {"name", "shop/TOKEN"}, {"provider", "vault"}};
@@ -87,6 +150,20 @@ TEST_F(SecretsSyncTest, OnlyTheBoundPackKeepsSecrets) {
   auto rekeyed = kit.run("Secret/rekey", {{"environment", "local"}, {"provider", "vault"}});
   EXPECT_EQ(rekeyed.variant, "otherProvider");
   EXPECT_EQ(text(rekeyed, "message"), "vault does not keep the secrets of local");
+}
+
+TEST_F(SecretsSyncTest, APackThatLacksTheDeployersCredentialIsNotBound) {
+  kit.put_element("Credentials.deploysWith", "local", 0, {{"name", "credentials/deployer"}});
+  EXPECT_NE(why_not_bound().find("credentials/deployer"), std::string::npos);
+}
+
+TEST_F(SecretsSyncTest, APackThatLacksALoginIsNotBound) {
+  kit.put("Registry", "local/registry.example",
+          {{"environment", "local"},
+           {"host", "registry.example"},
+           {"secret", "registry/registry.example"},
+           {"since", "2030-01-01T00:00:00.000Z"}});
+  EXPECT_NE(why_not_bound().find("registry/registry.example"), std::string::npos);
 }
 
 TEST_F(SecretsSyncTest, AUsedSecretStays) {

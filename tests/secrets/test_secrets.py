@@ -38,6 +38,10 @@ def test_a_program_gets_the_secret_that_it_names(home, keeper):
     assert [each["version"] for each in view["versions"]] == ["1"]
     assert [(each["reader"], each["version"]) for each in view["readers"]] == [("keeper@2", "1")]
     assert [each["revision"] for each in view["used_by"]] == ["keeper@2"]
+    read = [each for each in home.data("audit", "list") if each["action"] == "Secret/resolve"]
+    assert [(each["caller"], each["environment"], each["input"]["name"], each["input"]["version"]) for each in read] == [
+        ("keeper@2", "local", "keeper/TOKEN", "1")]
+    assert "keeper/TOKEN version 1, for warming " in home.run("audit", "list").stdout
 
 
 def test_a_file_in_memory_has_what_no_variable_can(home, keeper):
@@ -94,13 +98,14 @@ def test_a_value_is_nowhere_but_in_the_program(home, keeper, eventually):
     run("secrets", "get", "local", "keeper/TOKEN", "-o", "json")
     run("secrets", "rotate", "local", "keeper/TOKEN", "--stdin", input=values[1])
     run("env", "export", "local")
-    run("audit", "list", "--all", code=None)
-    run("audit", "list", code=None)
+    run("audit", "list")
+    run("audit", "list", "-o", "json")
     for flow in home.data("flow", "list"):
-        run("flow", "trace", flow["flow"], code=None)
+        run("flow", "trace", flow["flow"])
+        run("flow", "trace", flow["flow"], "-o", "json")
     os.kill(home.status()["pid"], signal.SIGKILL)
-    run("secrets", "rekey", "local", code=None)
-    run("status", code=None)
+    run("secrets", "rekey", "local")
+    run("status")
     needles = [each for value in values for each in encodings(value)]
     for text in said:
         assert not [needle for needle in needles if needle in text], text

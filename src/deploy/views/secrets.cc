@@ -108,6 +108,8 @@ std::vector<SecretInUse> secrets_in_use(const lang::Snapshot& snapshot) {
     if (each.record.needs.pinSecrets.value_or(false) || each.record.needs.secretRefs.empty()) continue;
     const auto environment = states.env().get(env::EnvId(each.record.environment));
     if (!environment || !environment->secretsType) continue;
+    // Versions of a pack that was bound before say nothing of those of this one.
+    if (each.record.secretsFrom && each.record.secretsFrom != environment->secretsType) continue;
     for (const auto& has : states.revision().secret_versions(each.id).values()) {
       all.push_back({each.record.environment, *environment->secretsType, has.name, has.version});
     }

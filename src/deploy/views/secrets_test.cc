@@ -64,5 +64,20 @@ TEST_F(SecretsViewTest, ASecretHasVersionsUsersAndReaders) {
   EXPECT_EQ(read("secret", {{"environment", "local"}, {"name", "shop/NONE"}}).error().code, Code::not_found);
 }
 
+TEST_F(SecretsViewTest, WhatCameFromAnotherPackIsNotInUseOfThisOne) {
+  const revision::RevisionId id("r1");
+  revision::State revisions(rows.rows);
+  auto now_from = [&](std::optional<std::string> provider) {
+    revisions.edit(id, [&](revision::RevisionRecord& record) {
+      record.needs.pinSecrets = false;
+      record.secretsFrom = provider;
+    });
+    return secrets_in_use(rows).size();
+  };
+  EXPECT_EQ(now_from("store"), 1U);
+  EXPECT_EQ(now_from("vault"), 0U);
+  EXPECT_EQ(now_from(std::nullopt), 1U) << "of an earlier version of Sluice";
+}
+
 }  // namespace secrets_test
 }  // namespace sluice::deploy::views

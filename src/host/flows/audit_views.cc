@@ -59,8 +59,40 @@ AuditedStep audited(const Step& step, const deploy::views::States& states) {
 // A follow-up flow has its parent's caller, who decided nothing anew.
 bool is_decision(const Step& step) { return !step.caller.name.empty() && step.kind != Step::Kind::child; }
 
+// Nobody decides from outside that a program is given a secret; who was given which belongs into the audit all the
+// same.
+bool is_reading(const Step& step) {
+  return step.kind == Step::Kind::finish && step.action == "Secret/resolve" && step.end && step.end->variant == "ok";
+}
+
+AuditedStep reading_of_secret(const Step& step) {
+  auto text = [&](std::string_view name) {
+    const json::value* value = step.end->fields.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  const std::string secret = text("secret");  // "ENV/BUNDLE/NAME"
+  const size_t slash = std::min(secret.find('/'), secret.size());
+  const std::string name = secret.substr(std::min(slash + 1, secret.size()));
+  return {.seq = step.seq,
+          .at = {.ms = step.at_ms},
+          .caller = text("reader"),
+          .reason = name + " version " + text("version") + ", for " + text("purpose"),
+          .step = "read",
+          .environment = secret.substr(0, slash),
+          .action = step.action,
+          .flow = to_string(step.flow),
+          .id = to_string(step.invocation),
+          .input = json::object{{"name", name}, {"version", text("version")}, {"purpose", text("purpose")}},
+          .outcome = step.end->variant};
+}
+
+bool is_told(const Step& step) { return is_decision(step) || is_reading(step); }
+
 // Most records have no caller, and those need not be read whole.
-bool may_be_decision(std::string_view record) { return record.find(R"("caller":")") != std::string_view::npos; }
+bool may_be_told(std::string_view record) {
+  return record.find(R"("caller":")") != std::string_view::npos ||
+         record.find(R"("Secret/resolve")") != std::string_view::npos;
+}
 
 // The record at which the newest decisions begin, as many as are asked for. The journal is read backwards, a piece at a
 // time, so that a long one costs nothing.
@@ -79,7 +111,7 @@ Result<uint64_t> first_of_newest(const HostReading& reading, const AuditQuery& q
       if (row.seq >= end) return false;
       if (flow && row.flow != *flow) return true;
       auto record = records.read(row);
-      if (record && !may_be_decision(*record)) return true;
+      if (record && !may_be_told(*record)) return true;
       auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
       if (!step) {
         failed = step.error();
@@ -87,7 +119,7 @@ Result<uint64_t> first_of_newest(const HostReading& reading, const AuditQuery& q
       }
       if (query.since && step->at_ms < query.since->ms) {
         older = true;
-      } else if (is_decision(*step)) {
+      } else if (is_told(*step)) {
         decided.push_back(row.seq);
       }
       return true;
@@ -126,7 +158,7 @@ Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const Au
     if (flow && row.flow != *flow) return true;
     auto record = records.read(row);
     auto begun = open.find(row.flow);
-    const bool called = !full() && record && may_be_decision(*record);
+    const bool called = !full() && record && may_be_told(*record);
     if (record && !called && begun == open.end()) return !full() || !open.empty();
     auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
     if (!step) {
@@ -138,10 +170,10 @@ Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const Au
       steps[begun->second].endedAt = lang::DateTime{.ms = step->at_ms};
       open.erase(begun);
     }
-    const bool decided = called && is_decision(*step);
+    const bool decided = called && is_told(*step);
     if (!decided || (query.since && step->at_ms < query.since->ms)) return true;
     if (!step->end && step->root && step->invocation == row.flow) open[row.flow] = steps.size();
-    steps.push_back(audited(*step, states));
+    steps.push_back(is_decision(*step) ? audited(*step, states) : reading_of_secret(*step));
     return true;
   });
   if (!read) return read.error();
@@ -245,7 +277,9 @@ Result<ClockDocument> read_clock(const HostReading& reading, const NothingAsked&
 std::vector<HostView> audit_views() {
   HostView report = lang::make_view("audit-report", "Whether the journal is complete and unchanged", read_audit_report);
   report.no_copy = true;
-  return {lang::make_view("audit", "What people and programs decided from outside, and how it ended", read_audit),
+  return {lang::make_view("audit",
+                          "What people and programs decided from outside, how it ended, and who was given a secret",
+                          read_audit),
           std::move(report), lang::make_view("clock", "How recorded time stands to the system's clock", read_clock)};
 }
 

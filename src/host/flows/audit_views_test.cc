@@ -86,5 +86,33 @@ TEST_F(FirstWeek11, TheNewestAreFoundFromTheEnd) {
   EXPECT_TRUE(audit({{"newest", true}, {"since", "2031-01-01T00:00:00.000Z"}}).as_array().empty());
 }
 
+TEST_F(FirstWeek11, WhoWasGivenASecretIsTold) {
+  journal.add({.at_ms = kNoon_ms + 9500,
+               .flow = id(1),
+               .invocation = id(3),
+               .kind = Step::Kind::finish,
+               .action = "Secret/resolve",
+               .end = engine::End{.variant = "ok",
+                                  .fields = {{"secret", "prod/shop/KEY"},
+                                             {"version", "2"},
+                                             {"value", "sealed:1"},
+                                             {"reader", "shop@1"},
+                                             {"purpose", "warming 01J"}}}});
+  journal.add({.at_ms = kNoon_ms + 9600,
+               .flow = id(1),
+               .invocation = id(4),
+               .kind = Step::Kind::finish,
+               .action = "Secret/resolve",
+               .end = engine::End{.variant = "notFound"}});
+  for (const json::object& query : {json::object{}, json::object{{"newest", true}, {"limit", 3}}}) {
+    json::value steps = audit(query);
+    ASSERT_EQ(steps.as_array().size(), 3U);
+    EXPECT_EQ(steps.at(2).at("caller"), "shop@1");
+    EXPECT_EQ(steps.at(2).at("environment"), "prod");
+    EXPECT_EQ(steps.at(2).at("reason"), "shop/KEY version 2, for warming 01J");
+    EXPECT_EQ(write(steps.at(2).at("input")), R"({"name":"shop/KEY","version":"2","purpose":"warming 01J"})");
+  }
+}
+
 }  // namespace audit_views_test
 }  // namespace sluice::host

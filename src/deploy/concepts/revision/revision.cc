@@ -205,7 +205,10 @@ Entrust::Result Revision::entrust(const Entrust& ask, State& state) {
   for (const auto& each : ask.versions) {
     versions.push_back({.variable = each.variable, .name = each.name, .version = each.version});
   }
-  if (state.has(ask.revision)) state.secret_versions(ask.revision).assign(versions);
+  if (state.has(ask.revision)) {
+    state.secret_versions(ask.revision).assign(versions);
+    state.edit(ask.revision, [&](RevisionRecord& record) { record.secretsFrom = ask.provider; });
+  }
   return Entrust::Ok{.revision = ask.revision};
 }
 

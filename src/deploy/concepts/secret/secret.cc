@@ -44,6 +44,15 @@ void keep_version(State& state, const std::string& environment, const std::strin
   state.known(id).assign(versions);
 }
 
+// What was found to be the newest version is, unless somebody has put another one since that was looked up.
+void keep_newest(State& state, const std::string& environment, const SecretGatheredItem& item,
+                 const std::string& version) {
+  const auto row = state.get(id_of(environment, item.name));
+  if (row && row->version == item.before && row->version != version) {
+    keep_version(state, environment, item.name, row->provider, version);
+  }
+}
+
 template <class Action>
 typename Action::Failed failed(const Action& ask, const std::string& message) {
   return {.name = ask.name, .provider = ask.provider, .message = message};
@@ -82,7 +91,13 @@ Resolve::Outcome Secret::finish_resolve(const Resolve& ask, const Resolve::Outco
   if (resolved == nullptr) return told(ask, outcome);
   auto ok = *resolved;
   ok.secret = id_of(ask.environment, ask.name);
-  keep_version(state, ask.environment, ask.name, ask.provider, ok.version);
+  ok.reader = ask.reader;  // for the audit: the record says who was given what, and why
+  ok.purpose = ask.purpose;
+  // A version that was asked for need not be the newest; whoever gathers knows.
+  const auto row = state.get(ok.secret);
+  if (!ask.version || !row || !row->version) {
+    keep_version(state, ask.environment, ask.name, ask.provider, ok.version);
+  }
   auto readers = state.audit(ok.secret).values();
   readers.push_back(
       {.accessedAt = state.now(), .accessedBy = ask.reader, .version = ok.version, .purpose = ask.purpose});
@@ -218,15 +233,20 @@ Gather::Begun Secret::begin_gather(const Gather& ask, State& state) {
     return Gather::Missing{.message = "nothing serves the slot secrets of " + ask.environment + ", and " + ask.reader +
                                       " needs " + names};
   }
-  SecretGRecord record{.gathering = state.request(), .reader = ask.reader};
+  SecretGRecord record{.gathering = state.request(), .reader = ask.reader, .forEnvironment = ask.environment};
   const SecretGId id = state.add(record);
+  auto wanted = [&](const std::string& variable, const std::string& name, bool newest) {
+    const auto row = state.get(id_of(ask.environment, name));
+    return SecretGatheredItem{
+        .variable = variable, .name = name, .newest = newest, .before = row ? row->version : std::nullopt};
+  };
   std::vector<std::string> names;
   for (const SecretWantedItem& each : ask.wanted) {
-    state.gathered(id).push({.variable = each.variable, .name = each.name});
+    state.gathered(id).push(wanted(each.variable, each.name, each.version.empty()));
     if (std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
   }
   if (ask.login) {
-    state.gathered(id).push({.variable = std::string(kRegistryLogin), .name = *ask.login});
+    state.gathered(id).push(wanted(std::string(kRegistryLogin), *ask.login, true));
     if (std::ranges::find(names, *ask.login) == names.end()) names.push_back(*ask.login);
   }
   state.edit(id, [&](SecretGRecord& row) { row.open = static_cast<int64_t>(names.size()); });
@@ -254,6 +274,8 @@ Collect::Result Secret::collect(const Collect& ask, State& state) {
   if (std::ranges::none_of(all, is_open)) return Collect::Ok{.gather = ask.gather};
   for (SecretGatheredItem& each : all) {
     if (each.name != ask.name) continue;
+    if (ask.version && each.newest.value_or(false))
+      keep_newest(state, record->forEnvironment.value_or(""), each, *ask.version);
     each.version = ask.version.value_or("");
     each.problem = ask.problem.value_or("");
     each.value = ask.value;

@@ -41,19 +41,34 @@ class SecretTest : public testing::Test {
 
 TEST_F(SecretTest, ResolveOkNotesTheReader) {
   EXPECT_EQ(resolved("1").secret, id);
+  EXPECT_EQ(resolved("1").reader, "hello@1");
+  EXPECT_EQ(resolved("1").purpose, "warming");
   EXPECT_EQ(harness.opened(resolved("2").value), "value");
   EXPECT_EQ(state().get(id)->version, "2");
   auto readers = state().audit(id).values();
-  ASSERT_EQ(readers.size(), 2U);
+  ASSERT_EQ(readers.size(), 4U);
   EXPECT_EQ(readers[0].accessedBy, "hello@1");
   EXPECT_EQ(readers[0].version, "1");
-  EXPECT_EQ(readers[1].purpose, "warming");
+  EXPECT_EQ(readers[3].version, "2");
+  EXPECT_EQ(readers[3].purpose, "warming");
 }
 
 TEST_F(SecretTest, NoticedOkKeepsTheNewestVersion) {
   auto ok = harness.invoke(Noticed{.name = kName, .provider = "env", .environment = "local", .version = "7"});
   EXPECT_EQ(ok.as<Noticed::Ok>().version, "7");
   EXPECT_EQ(state().get(id)->version, "7");
+}
+
+TEST_F(SecretTest, AVersionThatWasAskedForNeedNotBeTheNewest) {
+  answered(put, Put::Ok{.version = "1"});
+  answered(put, Put::Ok{.version = "2"});
+  Resolve older = ask;
+  older.version = "1";
+  EXPECT_EQ(answered(older, Resolve::Ok{.version = "1", .value = harness.seal("value")}).as<Resolve::Ok>().version,
+            "1");
+  EXPECT_EQ(state().get(id)->version, "2");
+  ASSERT_EQ(state().audit(id).values().size(), 1U);
+  EXPECT_EQ(state().known(id).values().back().version, "2");
 }
 
 TEST_F(SecretTest, OnlyTheLastReadersAreKept) {
@@ -185,6 +200,21 @@ TEST_F(SecretTest, WhatIsCollectedIsCombined) {
   EXPECT_EQ(harness.opened(ok.values), R"({"A":"one","B":"two"})");
   ASSERT_EQ(ok.versions.size(), 2U);
   EXPECT_EQ(ok.versions[1].version, "7");
+}
+
+TEST_F(SecretTest, WhatIsFoundIsTheNewestUnlessSomebodyHasPutAnother) {
+  answered(put, Put::Ok{.version = "1"});
+  auto collected = [&](const std::string& version, bool newest) {
+    const SecretGId open =
+        state().add(SecretGRecord{.gathering = lang::Request("r"), .forEnvironment = "local", .open = 1});
+    state().gathered(open).push({.variable = "KEY", .name = kName, .newest = newest, .before = "1"});
+    harness.invoke(Collect{.gather = open, .name = kName, .version = version, .value = harness.seal("x")})
+        .as<Collect::Ok>();
+    return state().get(id)->version;
+  };
+  EXPECT_EQ(collected("0", false), "1") << "it was pinned";
+  EXPECT_EQ(collected("2", true), "2");
+  EXPECT_EQ(collected("3", true), "2") << "it has changed since this gather began";
 }
 
 TEST_F(SecretTest, ALoginIsGatheredWithTheOthersAndIsNoVersionOfTheReader) {
