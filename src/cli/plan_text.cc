@@ -157,7 +157,7 @@ std::string plan_tree(const PlanDocument& plan, const Terminal& terminal) {
   }
   add_waves(lines, plan);
   if (plan.summary.nodes > 0) {
-    lines.push_back({1, "Rollout: " + plan.strategy + steps_of(plan), Style::plain});
+    if (!plan.strategy.empty()) lines.push_back({1, "Rollout: " + plan.strategy + steps_of(plan), Style::plain});
     lines.push_back({1, "Estimated duration: " + (plan.estimated_ms > 0 ? seconds(plan.estimated_ms) : "not known yet"),
                      Style::plain});
   }

@@ -61,13 +61,15 @@ struct DraftRule {
 };
 BOOST_DESCRIBE_STRUCT(DraftRule, (), (target, kit, rule, digest, spec))
 
-// A row that the plan was made from, at this generation.
+// A row that the plan was made from, at this generation. Of an absence the key is a bundle that was not deployed for
+// the customer.
 struct DraftSeen {
-  std::string what;  // environment, deployment, traffic or rule
+  std::string what;  // environment, deployment, traffic, rule or absence
   std::string key;
   int64_t generation = 0;
+  std::optional<std::string> customer = {};
 };
-BOOST_DESCRIBE_STRUCT(DraftSeen, (), (what, key, generation))
+BOOST_DESCRIBE_STRUCT(DraftSeen, (), (what, key, generation, customer))
 
 struct PlanDraft {
   std::string app;

@@ -15,6 +15,7 @@ namespace plan_sync_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class PlanTest : public WorkflowTest {
  protected:
@@ -309,6 +310,33 @@ TEST_F(PlanTest, AHandlerThatPanicsFailsItsNode) {
   EXPECT_EQ(execute(planned(parts)).variant, "ok") << "the next one is not hindered";
 }
 
+TEST_F(PlanTest, VersionsOfSecretsAreShown) {
+  auto paper = [&](const std::string& plan, const char* name) {
+    for (const json::value& each : kit.elements("DeployPlan.papers", plan)) {
+      if (each.at("name") == json::value(name)) return std::string(each.at("text").as_string());
+    }
+    return std::string("no such paper");
+  };
+  auto put = [&](const char* value) {
+    return kit
+        .run("Secret/put", {{"environment", "local"}, {"name", "api/TOKEN"}, {"provider", "store"}, {"value", value}})
+        .variant;
+  };
+  const std::string first = world.put("api", "1.0.0", "secrets: [TOKEN]\npin_secrets: true\n");
+  std::string plan = planned({{"api", first}});
+  EXPECT_EQ(paper(plan, "warnings"), R"(["api needs the secret api/TOKEN, which nobody has put into local yet"])");
+  EXPECT_THAT(paper(plan, "changes"), HasSubstr(R"({"name":"secrets.TOKEN","before":"","after":"missing"})"));
+  ASSERT_EQ(put("one"), "ok");
+  plan = planned({{"api", first}});
+  EXPECT_EQ(paper(plan, "warnings"), "[]");
+  EXPECT_THAT(paper(plan, "changes"), HasSubstr(R"({"name":"secrets.TOKEN","before":"","after":"version 1"})"));
+  ASSERT_EQ(execute(plan).variant, "ok");
+  ASSERT_EQ(put("two"), "ok");
+  EXPECT_THAT(paper(planned({{"api", first}}), "changes"), Not(HasSubstr("secrets.")));
+  EXPECT_THAT(paper(planned({{"api", world.put("api", "2.0.0", "secrets: [TOKEN]\npin_secrets: true\n")}}), "changes"),
+              HasSubstr(R"({"name":"secrets.TOKEN","before":"version 1","after":"version 2"})"));
+}
+
 TEST_F(PlanTest, ReplicasAndHealthHoldOverTheBundle) {
   const std::string api = world.put("api", "1.0.0");
   auto with = [&](const std::string& more) { return std::vector<Part>{{"api", api, more}}; };
@@ -474,6 +502,20 @@ TEST_F(PlanTest, SomebodyElsesChangeMakesItStale) {
   ASSERT_EQ(end.variant, "stale") << write(end.fields);
   EXPECT_THAT(text(end, "message"), HasSubstr("test has changed the traffic of api at "));
   EXPECT_EQ(state(), R"(api["/"] 1.5.0=10000; 2 running)");
+}
+
+TEST_F(PlanTest, OfTwoPlansThatMakeTheSameTheSecondIsStale) {
+  const Part api{"api", world.put("api", "1.0.0")}, newer{"api", world.put("api", "2.0.0")};
+  const std::string first = planned({api}), second = planned({newer}), third = planned({newer});
+  ASSERT_EQ(execute(first).variant, "ok");
+  engine::End end = execute(second);
+  ASSERT_EQ(end.variant, "stale") << write(end.fields);
+  EXPECT_EQ(text(end, "message"), "api for local-dev was deployed meanwhile");
+  EXPECT_EQ(state(), R"(api["/"] 1.0.0=10000; 1 running)");
+  // Once it is gone again there is nothing in the way.
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", first}}).variant, "ok");
+  EXPECT_EQ(execute(third).variant, "ok");
+  EXPECT_EQ(state(), R"(api["/"] 2.0.0=10000; 1 running)");
 }
 
 TEST_F(PlanTest, StopsAfterAFailureWhereTheManifestSaysSo) {

@@ -43,6 +43,7 @@ class Planner {
     not_yet();
     observability();
     for (const auto& [name, part] : components_) add_component(name, part);
+    deployer();
     transports();
     for (const auto& [name, part] : components_) add_needs(name, *part.component);
     for (const KitOffer& each : situation_.kits) add_kit(each);
@@ -93,6 +94,14 @@ class Planner {
     }
     miss(path, what + " " + wanted + " is served by no pack: nothing is bound to the slot " + slot + " of " +
                    situation_.environment);
+  }
+
+  // Where nothing deploys, nothing can be deployed.
+  void deployer() {
+    if (steps_.empty() || situation_.packs.contains("deployer")) return;
+    const std::string& first = steps_.begin()->first;
+    miss(pointer(components_.at(first).section, first),
+         first + " cannot run: nothing is bound to the slot deployer of " + situation_.environment);
   }
 
   void storage(const std::string& path, const std::string& wanted) {
@@ -254,6 +263,7 @@ class Planner {
         change.fields.push_back({"settings." + key, "", write(value)});
       if (component.replicas) change.fields.push_back({"replicas", "", std::to_string(*component.replicas)});
       if (component.health) change.fields.push_back({"health", "", write(*component.health)});
+      secrets(change, {}, offered->second.secrets);
     }
     if (!is_wanted(name)) {
       change = {.component = name, .kit = change.kit};
@@ -283,6 +293,8 @@ class Planner {
     if (replicas != component.replicas) differs("replicas", number_text(replicas), number_text(component.replicas));
     if (component.health != running.health) differs("health", value_text(running.health), value_text(component.health));
     deploys = !change.fields.empty();
+    // A new version of a secret reaches what runs without a plan; here it only comes along.
+    if (deploys) secrets(change, running.secrets, offered.secrets);
     if (!routes.path_prefixes.empty() &&
         (routes.hosts != running.hosts || routes.path_prefixes != running.path_prefixes)) {
       differs("routes", route_text({running.hosts, running.path_prefixes}), route_text(routes));
@@ -290,6 +302,15 @@ class Planner {
     if (running.shares) differs("traffic", "shared", "100%");
     routed = change.fields.size() > 0;
     if (routed) change.sign = ChangeSign::change;
+  }
+
+  static void secrets(Change& change, const std::map<std::string, std::string>& before,
+                      const std::map<std::string, std::string>& after) {
+    for (const auto& [variable, version] : after) {
+      auto had = before.find(variable);
+      const std::string old = had == before.end() ? "" : had->second;
+      if (old != version) change.fields.push_back({"secrets." + variable, old, version});
+    }
   }
 
   static constexpr std::string_view kAsBundle = "as its bundle says";

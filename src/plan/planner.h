@@ -25,7 +25,10 @@ struct Offered {
   std::optional<Transport> transport;
   std::optional<int64_t> spec_version;  // @version of its `.concept`
   std::vector<std::string> storages;    // in which its programs keep things
+  // The version of each secret that its programs would get, by variable; "missing" if nobody has put it.
+  std::map<std::string, std::string> secrets = {};
 };
+inline constexpr std::string_view kMissingSecret = "missing";
 
 // What runs of a component now.
 struct Running {
@@ -39,10 +42,11 @@ struct Running {
   std::vector<std::string> hosts;
   std::vector<std::string> path_prefixes;
   std::optional<int64_t> spec_version;
-  bool shares = false;                // others get something, too
-  std::optional<uint32_t> replicas;   // that the last manifest said
-  std::optional<uint32_t> scaled;     // that somebody has said since
-  std::optional<json::value> health;  // that the last manifest said
+  bool shares = false;                              // others get something, too
+  std::optional<uint32_t> replicas;                 // that the last manifest said
+  std::optional<uint32_t> scaled;                   // that somebody has said since
+  std::optional<json::value> health;                // that the last manifest said
+  std::map<std::string, std::string> secrets = {};  // the versions that its programs have, by variable
 };
 
 // What the last manifest of the environment had, and this one has not.

@@ -80,6 +80,29 @@ TEST_F(Planning, ReplicasAndHealthAreCompared) {
   EXPECT_THAT(fields(""), IsEmpty()) << "a manifest that says nothing of it leaves it to sluice scale";
 }
 
+TEST_F(Planning, VersionsOfSecretsComeAlongAndChangeNothingAlone) {
+  auto fields = [&] {
+    const Planned planned = plan("components: {api: {folder: a}}");
+    std::vector<std::string> all;
+    for (const FieldChange& each : planned.changes.at(0).fields) {
+      all.push_back(each.name + ": " + each.before + " > " + each.after);
+    }
+    return all;
+  };
+  offer("api");
+  situation.offered["api"].secrets = {{"KEY", "version 2"}, {"TOKEN", std::string(kMissingSecret)}};
+  EXPECT_THAT(fields(), ElementsAre("version:  > 1", "bundle:  > sha256:api1", "secrets.KEY:  > version 2",
+                                    "secrets.TOKEN:  > missing"));
+  run("api");
+  situation.running["api"].secrets = {{"KEY", "version 1"}, {"TOKEN", std::string(kMissingSecret)}};
+  EXPECT_THAT(fields(), IsEmpty());
+  run("api", "0");
+  situation.running["api"].secrets = {{"KEY", "version 1"}};
+  situation.offered["api"].secrets = {{"KEY", "version 2"}};
+  EXPECT_THAT(fields(),
+              ElementsAre("version: 0 > 1", "bundle: sha256:api0 > sha256:api1", "secrets.KEY: version 1 > version 2"));
+}
+
 TEST_F(Planning, OnlyWhatIsWanted) {
   offer("api", "2");
   offer("web", "2");
@@ -124,6 +147,15 @@ infrastructure:
                   "app.deploy.yaml:8:9: the iac provider pulumi is served by no pack: nothing is bound to the slot "
                   "iac of local",
                   "app.deploy.yaml:6:3: there is no bundle of other"));
+}
+
+TEST_F(Planning, NothingIsDeployedWhereNothingDeploys) {
+  offer("api");
+  situation.packs.clear();
+  EXPECT_THAT(plan("components: {api: {folder: a}}").missing,
+              ElementsAre("app.deploy.yaml:2:14: api cannot run: nothing is bound to the slot deployer of local"));
+  run("api");
+  EXPECT_THAT(plan("components: {api: {folder: a}}").missing, IsEmpty()) << "what does not change runs already";
 }
 
 TEST_F(Planning, StorageIsMadeBeforeTheRevision) {

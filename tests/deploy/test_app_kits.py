@@ -68,6 +68,18 @@ def test_a_failure_takes_the_syncs_of_the_plan_out_again(home):
     assert rules(home) == []
 
 
+def test_syncs_go_with_their_app_though_its_components_went_before(home):
+    home.run("deploy", market(home), "--yes")
+    for bundle in ("market-cart", "market-stock"):
+        home.run("down", bundle)
+    assert rules(home) == ["Local_Market_Reserve", "Local_Market_SoldOut"]
+    gone = home.run("deploy", "destroy", "market", "--yes").stdout
+    assert "- sync Reserve" in gone and "Rollout:" not in gone, gone
+    assert rules(home) == []
+    refused = home.run("deploy", "destroy", "market", "--yes", code=1).stderr
+    assert "no plan has brought anything of market to local" in refused and "next:  sluice deploy list" in refused, refused
+
+
 @pytest.mark.parametrize("rule, fault", [
     ("sync Steal [eager]\n  when { Cart/put: [] => ok[] }\n  then { Deployment/down: [ environment: \"local\" ] }\n",
      r"market\.sync:3:\d+: .*Deployment"),

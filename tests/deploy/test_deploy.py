@@ -1,11 +1,16 @@
 """sluice deploy end to end, with real processes: a plan of four components in a diamond, its execution, a changed version,
 a failure, a stale plan, and the way back."""
 
+import fcntl
 import json
 import os
+import pty
 import re
+import select
 import signal
+import struct
 import subprocess
+import termios
 
 from up_home import get, running
 
@@ -85,6 +90,14 @@ def test_a_plan_holds_only_what_it_saw(home):
     assert "has changed the traffic of cart" in stale.stderr
     shown = home.run("deploy", "show", "plan.json")
     assert "✖ Stale: " in shown.stdout
+
+    # What the plan would make, somebody else has made since.
+    home.run("deploy", "destroy", "--yes")
+    home.run("deploy", "plan", folder, "--out", "first.json")
+    home.up(folder / "cart")
+    stale = home.run("deploy", "execute", "first.json", code=6)
+    assert "cart for local-dev was deployed meanwhile" in stale.stderr and "Deployment/up" in stale.stderr, stale.stderr
+    assert "✖ Stale: cart for local-dev was deployed meanwhile" in home.run("deploy", "show", "first.json").stdout
 
     kept = json.loads((home.folder / "plan.json").read_text()) | {"home": "/elsewhere"}
     (home.folder / "plan.json").write_text(json.dumps(kept))
@@ -173,6 +186,39 @@ def test_a_killed_control_plane_goes_on_with_its_plan(home, eventually):
         for each in serves:
             each.kill()
             each.wait(timeout=60)
+
+
+def test_a_terminal_shows_what_a_program_says_while_it_starts(sluice, home):
+    """And so do its logs, though it is not healthy yet."""
+    folder, go = app(home), home.folder / "go"
+    program = folder / "store" / "app.py"
+    program.write_text(f"import os, time\nprint('loading the catalogue', flush=True)\nwhile not os.path.exists({str(go)!r}):\n"
+                       "    time.sleep(0.05)\n" + program.read_text())
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(home.folder)
+        os.execve(sluice, [str(sluice), "deploy", str(folder), "--yes"], home.environment())
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    said = ""
+
+    def hear(until):
+        nonlocal said
+        while until not in said:
+            ready, _, _ = select.select([terminal], [], [], 60)
+            assert ready, said
+            try:
+                piece = os.read(terminal, 4096)
+            except OSError:
+                piece = b""
+            assert piece, said
+            said += piece.decode(errors="replace")
+
+    hear("loading the catalogue")
+    assert "out loading the catalogue" in home.run("logs", "store@1").stdout
+    go.touch()
+    hear("sluice deploy destroy diamond --env local removes it")
+    os.waitpid(pid, 0)
+    os.close(terminal)
 
 
 def test_the_options_of_a_plan(home):

@@ -228,8 +228,20 @@ Code code_of_end(const PlanDocument& plan) {
   return Code::failed;
 }
 
+// Whether all of what the plan brought was new: undoing it leads back to nothing.
+bool is_first_of_all(const PlanDocument& plan) {
+  bool creates = false;
+  for (const plan::Change& each : plan.changes) {
+    if (each.sign != plan::ChangeSign::create) return false;
+    creates = true;
+  }
+  return creates;
+}
+
 void tell_next(Context& context, const PlanDocument& plan) {
-  if (plan.phase == "complete") {
+  if (plan.phase == "complete" && is_first_of_all(plan)) {
+    context.output.note("next: sluice deploy destroy " + plan.app + " --env " + plan.environment_id + " removes it");
+  } else if (plan.phase == "complete") {
     context.output.note("next: sluice rollback --env " + plan.environment_id + " goes back to what was before");
   } else if (plan.phase == "rolledBack") {
     context.output.note("what was done is undone; next: change what failed, then run sluice deploy again");
@@ -359,6 +371,7 @@ Result<Code> begin_and_watch(Context& context, CommandDoor& door, const std::str
       } else if (error.message.empty() || answer->text("message").empty()) {
         error.message = id + ": " + answer->variant;
       }
+      if (answer->variant == "alreadyExecuting") error.next = "sluice deploy status " + id + " --wait";
       return error;
     }
     if (answer->ended() || plan->started_at) return watch(context, door, id);
@@ -465,7 +478,11 @@ Result<std::string> plan_again(Context& context, json::object input) {
   input["environment"] = environment_of(context);
   auto answer = (*door)->call("DeployPlan/plan", input, host::WaitFor::answer, "plan");
   if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refused_plan(context, *answer);
+  if (answer->code != Code::ok) {
+    Error error = refused_plan(context, *answer);
+    error.next = "sluice deploy list --env " + environment_of(context);  // nobody has a manifest here to change
+    return error;
+  }
   return answer->text("plan");
 }
 
@@ -620,24 +637,15 @@ std::string after_undoing(const PlanDocument& plan) {
     if (each.sign == plan::ChangeSign::remove) text += " comes back";
     if (each.sign != plan::ChangeSign::change) continue;
     auto version = std::ranges::find(each.fields, "version", &plan::FieldChange::name);
+    const bool bundle = std::ranges::find(each.fields, "bundle", &plan::FieldChange::name) != each.fields.end();
     if (version == each.fields.end()) {
-      text += " has its earlier settings again";
+      text += bundle ? " serves what it served before again" : " has its earlier settings again";
     } else {
       text += " serves " + (version->before.empty() ? "what it served before" : version->before) + " again";
     }
   }
   if (all_new) return ", which removes all of " + plan.app + ": nothing of it was there before";
   return text;
-}
-
-// Whether all of what the plan brought was new: undoing it leads back to nothing.
-bool is_first_of_all(const PlanDocument& plan) {
-  bool creates = false;
-  for (const plan::Change& each : plan.changes) {
-    if (each.sign != plan::ChangeSign::create) return false;
-    creates = true;
-  }
-  return creates;
 }
 
 Result<Code> rollback(Context& context) {

@@ -185,6 +185,19 @@ Result<std::vector<ReplicaView>> Running::find_replicas(const std::string& name)
   return found;
 }
 
+std::vector<std::string> started_for(const process::Replicas& replicas, const std::string& revision) {
+  std::vector<std::string> started;
+  auto names = replicas.list();
+  if (!names) return started;
+  for (const std::string& each : *names) {
+    auto workload = replicas.workload(each);
+    if (!workload) continue;
+    auto of = workload->environment.find("SLUICE_REVISION");
+    if (of != workload->environment.end() && of->second == revision) started.push_back(each);
+  }
+  return started;
+}
+
 void look_at(const lang::Tools& tools, ReplicaView& replica) {
   auto* here = tools.find<process::Replicas>();
   auto state = here != nullptr ? here->look(replica.replica) : Result<process::ReplicaState>(Error{});
@@ -246,11 +259,32 @@ std::vector<ReplicaView> kept_of(const lang::Reading& reading, const States& sta
   return kept;
 }
 
+// What was started for a revision that is not warm yet.
+std::vector<ReplicaView> starting_of(const lang::Reading& reading, const States& states, const ReplicasQuery& query) {
+  std::vector<ReplicaView> starting;
+  auto* here = reading.tools.find<process::Replicas>();
+  if (here == nullptr) return starting;
+  for (const auto& environment : states.env().all()) {
+    for (const auto& found : revisions_named(states, environment.id.text(), query.name)) {
+      if (!query.customer.empty() && customer_of(states, found) != query.customer) continue;
+      const auto instances = states.runtime().find_by_concept(found.id.text());
+      for (const std::string& each : started_for(*here, found.id.text())) {
+        starting.push_back({.replica = each,
+                            .label = name_of(found) + each.substr(each.rfind('.')),
+                            .instance = instances.empty() ? "" : instances.front().id.text()});
+        look_at(reading.tools, starting.back());
+      }
+    }
+  }
+  return starting;
+}
+
 Result<std::vector<ReplicaView>> read_replicas(const lang::Reading& reading, const ReplicasQuery& query) {
   const States states(reading.rows);
   const Running running(states, query.customer);
   auto found = running.find_replicas(query.name);
   if (!found && found.error().code == Code::not_found) {
+    if (auto starting = starting_of(reading, states, query); !starting.empty()) return starting;
     if (auto kept = kept_of(reading, states, query); !kept.empty()) return kept;
   }
   if (!found) return found.error();

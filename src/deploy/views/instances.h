@@ -110,6 +110,9 @@ class Running {
   std::vector<InstanceView> all_;
 };
 
+// The replicas on this machine that were started for a revision. They are not in its list before they are healthy.
+std::vector<std::string> started_for(const process::Replicas& replicas, const std::string& revision);
+
 // What the machine says of a replica; it stays as it was where nobody can be asked.
 void look_at(const lang::Tools& tools, ReplicaView& replica);
 

@@ -22,6 +22,7 @@
 #include "env.gen.h"
 #include "plan/planner.h"
 #include "revision.gen.h"
+#include "secret.gen.h"
 #include "telemetry.gen.h"
 #include "traffic.gen.h"
 
@@ -30,6 +31,7 @@ namespace {
 
 constexpr std::string_view kLocal = "local";
 constexpr std::string_view kLocalDev = "local-dev";
+constexpr std::string_view kBuiltInStore = "store";
 
 class Drafter {
  public:
@@ -41,6 +43,7 @@ class Drafter {
     auto env = states_.env().get(environment);
     if (!env) return {.no_environment = "there is no environment " + order_.environment};
     situation_.environment = order_.environment;
+    secrets_type_ = env->secretsType.value_or("");
     for (const auto& each : states_.env().packs(environment).values()) situation_.packs[each.slot] = each.kind;
     draft_.seen.push_back({"environment", order_.environment, env->generation});
     if (!order_.destroy.empty()) return draft_removal();
@@ -98,7 +101,7 @@ class Drafter {
     remember(order_.destroy);
     for (const auto& [name, before] : before_) keep_or_leave(before, false);
     take_out_kits(order_.destroy);
-    if (situation_.leaving.empty()) {
+    if (situation_.leaving.empty() && situation_.kits.empty()) {
       drafted.missing = {"no plan has brought anything of " + order_.destroy + " to " + order_.environment};
       return drafted;
     }
@@ -121,6 +124,7 @@ class Drafter {
     draft_.concurrency = manifest.concurrency;
     draft_.changes = std::move(planned.changes);
     draft_.warnings = std::move(planned.warnings);
+    warn_of_secrets();
     draft_.observed = std::move(planned.observed);
     draft_.graph = plan::to_json(planned.graph);
     keep_rules(planned.graph);
@@ -444,6 +448,9 @@ class Drafter {
       return there;
     }
     there.version = revision->version;
+    for (const auto& each : states_.revision().secret_versions(revision::RevisionId(there.revision)).values()) {
+      there.secrets[each.variable] = version_text(each.version);
+    }
     there.archive = revision->bundleDigest;
     there.tree = revision->treeDigest;
     if (auto config = parse_json(revision->config, "config"); config && config->root.is_object()) {
@@ -499,6 +506,7 @@ class Drafter {
           continue;
         }
         fill(offered, *seen);
+        look_for_secrets(name, offered, seen->manifest);
         if (!offered.storages.empty()) {
           draft.bundle = offered.bundle;
           draft.storages = offered.storages;
@@ -532,6 +540,41 @@ class Drafter {
       draft.runtimeRefs = write(refs);
       situation_.offered.emplace(name, std::move(offered));
       draft_.components.push_back(std::move(draft));
+    }
+  }
+
+  // Versions of variables and files are as long as digests; their beginnings tell them apart.
+  static std::string version_text(const std::string& version) {
+    constexpr size_t kShown = 12;
+    return "version " + (version.size() <= kShown ? version : version.substr(0, kShown) + "…");
+  }
+
+  // Only the built-in store is known without asking somebody.
+  void look_for_secrets(const std::string& component, plan::Offered& offered, const bundle::Manifest& manifest) {
+    std::vector<std::string> variables;
+    for (const bundle::VariableName& each : manifest.secrets) variables.push_back(each.text);
+    for (const bundle::Question& each : manifest.config) {
+      if (each.secret && each.required) variables.push_back(bundle::secret_variable(each));
+    }
+    for (const std::string& variable : variables) {
+      const std::string name = offered.bundle + "/" + variable;
+      auto row = states_.secret().get(secret::SecretId(order_.environment + "/" + name));
+      const bool is_there = row && row->version && row->provider == secrets_type_;
+      if (is_there) offered.secrets[variable] = version_text(*row->version);
+      if (is_there || secrets_type_ != kBuiltInStore) continue;
+      offered.secrets[variable] = plan::kMissingSecret;
+      missing_secrets_[component].push_back(component + " needs the secret " + name + ", which nobody has put into " +
+                                            order_.environment + " yet");
+    }
+  }
+
+  // What is deployed without a secret that it needs does not start.
+  void warn_of_secrets() {
+    for (const plan::Change& each : draft_.changes) {
+      if (each.sign != plan::ChangeSign::create && each.sign != plan::ChangeSign::change) continue;
+      auto missing = missing_secrets_.find(each.component);
+      if (missing == missing_secrets_.end()) continue;
+      draft_.warnings.insert(draft_.warnings.end(), missing->second.begin(), missing->second.end());
     }
   }
 
@@ -584,7 +627,11 @@ class Drafter {
       if (each.sign != plan::ChangeSign::keep) changed.insert(each.component);
     }
     for (const DraftComponent& each : draft_.components) {
-      if (each.deployment.empty() || !changed.contains(each.component)) continue;
+      if (!changed.contains(each.component)) continue;
+      if (each.deployment.empty()) {
+        see_absence(each);
+        continue;
+      }
       if (auto record = states_.deployment().get(deployment::DeploymentId(each.deployment))) {
         draft_.seen.push_back({"deployment", each.deployment, record->generation});
       }
@@ -592,6 +639,16 @@ class Drafter {
         draft_.seen.push_back({"traffic", each.deployment, split->generation});
       }
     }
+  }
+
+  // What the plan is to make is not there yet.
+  void see_absence(const DraftComponent& component) {
+    auto offered = situation_.offered.find(component.component);
+    if (offered == situation_.offered.end() || offered->second.bundle.empty()) return;
+    const bool locals = component.customer.empty() && order_.environment == kLocal;
+    draft_.seen.push_back({.what = "absence",
+                           .key = offered->second.bundle,
+                           .customer = locals ? std::string(kLocalDev) : component.customer});
   }
 
   const States states_;
@@ -603,6 +660,8 @@ class Drafter {
   PlanDraft draft_;
   std::optional<MigrationKeys> migrations_;  // of the manifest
   std::vector<std::string> missing_of_kits_;
+  std::string secrets_type_;
+  std::map<std::string, std::vector<std::string>> missing_secrets_;  // what to tell, by component
 };
 
 }  // namespace

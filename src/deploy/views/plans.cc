@@ -65,6 +65,15 @@ OrNull<std::string> stale(const States& states, const DeployPlanFound& found) {
       auto record = states.deployment().get(deployment::DeploymentId(each.key));
       if (!record) return changed("the deployment " + each.key + " was removed");
       if (record->generation != each.generation) return changed(record->bundle + " (" + each.key + ") was changed");
+    } else if (each.what == deploy_plan::DeployPlanWhat::absence) {
+      for (const auto& there : states.deployment().find_by_environment(found.record.environment)) {
+        if (there.record.bundle != each.key || there.record.customer != each.customer.value_or("")) continue;
+        if (there.record.status == deployment::DeploymentStatus::archived) continue;
+        return changed(each.key + " for " + there.record.customer + " was deployed meanwhile");
+      }
+    } else if (each.what == deploy_plan::DeployPlanWhat::rule) {
+      auto rule = states.deploy_plan().get(deploy_plan::DeployPlanRId(each.key));
+      if (rule && rule->generation != each.generation) return changed("another plan has registered " + each.key);
     } else {
       auto split = states.traffic().get(traffic::TrafficId(each.key));
       if (split && split->generation != each.generation) {

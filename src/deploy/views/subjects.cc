@@ -33,15 +33,11 @@ std::string start_text(const process::ReplicaState& state, int64_t within_ms, in
 std::vector<std::string> starts_of(const lang::Reading& reading, const std::string& revision) {
   std::vector<std::string> said;
   auto* here = reading.tools.find<process::Replicas>();
-  auto names = here != nullptr ? here->list() : Result<std::vector<std::string>>(Error{});
-  if (!names) return said;
-  for (const std::string& each : *names) {
+  if (here == nullptr) return said;
+  for (const std::string& each : started_for(*here, revision)) {
     auto state = here->look(each);
-    if (!state || state->phase != process::Phase::starting) continue;
     auto workload = here->workload(each);
-    if (!workload) continue;
-    auto of = workload->environment.find("SLUICE_REVISION");
-    if (of == workload->environment.end() || of->second != revision) continue;
+    if (!state || !workload || state->phase != process::Phase::starting) continue;
     said.push_back(start_text(*state, workload->health.start_within_ms, reading.now_ms));
   }
   return said;

@@ -248,6 +248,8 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
     if (each.what == "deployment") seen.what = DeployPlanWhat::deployment;
     if (each.what == "traffic") seen.what = DeployPlanWhat::traffic;
     if (each.what == "rule") seen.what = DeployPlanWhat::rule;
+    if (each.what == "absence") seen.what = DeployPlanWhat::absence;
+    seen.customer = each.customer;
     state.seen(id).push(seen);
   }
   for (const DraftRule& each : draft.rules) {
