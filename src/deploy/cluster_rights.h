@@ -30,15 +30,23 @@ std::vector<boost::json::value> deployer_rules(const std::string& name_space);
 std::string deployer_rules_yaml(const std::string& name_space);
 std::string deployer_rules_terraform(const std::string& name_space);
 
+struct MintedToken {
+  std::string token;
+  int64_t seconds = 0;  // that it lives, which may be fewer than were asked for
+};
+
 // `token` stands in place of what the kubeconfig says; empty: what it says.
 struct ClusterRights {
   std::function<Result<std::string>(const views::PodPlace&)> name_space = {};
   std::function<Result<bool>(const views::PodPlace&, const std::string& token, const kube::Review&)> may = {};
   std::function<Result<void>(const views::PodPlace&, const std::string& token, const boost::json::value& object)>
       apply = {};
-  std::function<Result<std::string>(const views::PodPlace&, const std::string& token, const std::string& account,
+  std::function<Result<MintedToken>(const views::PodPlace&, const std::string& token, const std::string& account,
                                     int64_t seconds)>
       request_token = {};
+  // Whether this machine, where the router runs, can connect to pods: it tries those that are ready until one answers.
+  // `not_found`: none is ready.
+  std::function<Result<void>(const views::PodPlace&, const std::string& token)> reach_a_pod = {};
 };
 
 }  // namespace sluice::deploy

@@ -262,6 +262,11 @@ std::string lowered(std::string text) {
 
 Error invalid(const std::string& message) { return {.code = Code::invalid, .message = message}; }
 
+http::Outgoing::Settings to_public(http::Outgoing::Settings settings) {
+  settings.addresses.only_public = true;
+  return settings;
+}
+
 }  // namespace
 
 std::string usual_username(const std::string& host) {
@@ -269,7 +274,11 @@ std::string usual_username(const std::string& host) {
 }
 
 Repositories::Repositories(Settings settings, Disk& disk, const Clock& clock)
-    : settings_(std::move(settings)), disk_(disk), clock_(clock), outgoing_(settings_.network, clock) {}
+    : settings_(std::move(settings)),
+      disk_(disk),
+      clock_(clock),
+      outgoing_(settings_.network, clock),
+      public_(to_public(settings_.network), clock) {}
 
 Repositories::~Repositories() = default;
 
@@ -311,7 +320,7 @@ Result<Commit> Repositories::read(const Wanted& wanted) {
   const int64_t deadline_ns = clock_.monotonic_ns() + settings_.limits.timeout_ms * 1'000'000;
   std::string authorization;
   const std::string own = lowered(parsed->host) + (parsed->port == 443 ? "" : ":" + std::to_string(parsed->port));
-  for (const Credential& each : settings_.credentials) {
+  for (const Credential& each : wanted.credentials) {
     if (lowered(each.host) != own) continue;
     const std::string user = each.username.empty() ? usual_username(parsed->host) : each.username;
     authorization = "Basic " + crypto::to_base64(user + ":" + each.token);
@@ -322,7 +331,7 @@ Result<Commit> Repositories::read(const Wanted& wanted) {
       .limits = settings_.limits,
       .transport = {
           .library = **loaded,
-          .outgoing = outgoing_,
+          .outgoing = wanted.only_public ? public_ : outgoing_,
           .url = url,
           .authorization = authorization,
           .most_bytes = settings_.limits.most_bytes,

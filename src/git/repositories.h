@@ -1,6 +1,6 @@
 // Repositories reads the files of a commit from Git servers, over HTTPS.
 //
-//   Repositories repositories({.folder = home + "/git"}, clock);
+//   Repositories repositories({.folder = home + "/git"}, disk, clock);
 //   auto read = repositories.read({.url = "https://git.example/shop.git", .ref = "main", .path = "k8s"});
 //
 // A bare copy of each repository is kept, so that only what is new is fetched, and a commit that is known needs no
@@ -49,7 +49,9 @@ struct Wanted {
   std::string ref = "main";  // a branch, a tag, or a commit's id
   std::string path;          // a folder of the repository; empty: all of it
   std::vector<std::string> endings = {".yaml", ".yml"};
-  std::function<bool()> cancelled;  // asked often
+  std::vector<Credential> credentials;  // each goes to its own host alone
+  bool only_public = false;             // whoever names the URL may not reach what only this machine can
+  std::function<bool()> cancelled;      // asked often
 };
 
 struct File {
@@ -67,7 +69,6 @@ class Repositories {
   struct Settings {
     std::string folder;
     Limits limits;
-    std::vector<Credential> credentials;
     http::Outgoing::Settings network;
   };
 
@@ -85,6 +86,7 @@ class Repositories {
   Disk& disk_;
   const Clock& clock_;
   http::Outgoing outgoing_;
+  http::Outgoing public_;  // to public addresses alone
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<std::mutex>> busy_;  // by the copy's folder
 };

@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostConfigBytes = 4 << 20;
 constexpr size_t kMostTokenBytes = 1 << 20;
 constexpr int64_t kNoEnd_ms = INT64_MAX;
+constexpr size_t kMostTries = 1'000;
 
 struct ConfigFile {
   std::string path;
@@ -29,6 +30,33 @@ Error unusable(const std::string& why) {
 
 std::string beside(const ConfigFile& file, const std::string& path) {
   return path.starts_with('/') ? path : folder_of(file.path) + "/" + path;
+}
+
+// What a plugin is told of who asks and, if it wants to know, of the cluster.
+std::string told_to_plugin(const ExecPlugin& plugin, const json::value& exec, const Access& access) {
+  json::object spec{{"interactive", false}};
+  if (flag_at(exec, {"provideClusterInfo"})) {
+    json::object cluster{{"server", access.server}};
+    if (!access.tls.roots_pem.empty()) cluster["certificate-authority-data"] = crypto::to_base64(access.tls.roots_pem);
+    if (!access.tls.server_name.empty()) cluster["tls-server-name"] = access.tls.server_name;
+    if (!access.proxy.empty()) cluster["proxy-url"] = access.proxy;
+    spec["cluster"] = std::move(cluster);
+  }
+  return write(json::object{{"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
+}
+
+// The credential among what a plugin printed, which may have warned besides.
+json::value credential_in(const std::string& said) {
+  size_t tries = 0;
+  for (size_t begin = said.find('{'); begin != std::string::npos && tries < kMostTries;
+       begin = said.find('{', begin + 1)) {
+    for (size_t end = said.rfind('}'); end != std::string::npos && end > begin && tries < kMostTries; ++tries) {
+      auto document = parse_json_value(std::string_view(said).substr(begin, end + 1 - begin));
+      if (document && at(*document, {"status"}).is_object()) return *std::move(document);
+      end = said.rfind('}', end - 1);
+    }
+  }
+  return {};
 }
 
 // The entry of this name among "clusters", "users" or "contexts", with the file that it stands in.
@@ -106,6 +134,7 @@ Result<void> take_user(Disk& disk, const Entry& user, Access& access) {
   if (at(*user.value, {"exec"}).is_object()) {
     auto plugin = read_plugin(user);
     if (!plugin) return plugin.error();
+    plugin->environment["KUBERNETES_EXEC_INFO"] = told_to_plugin(*plugin, at(*user.value, {"exec"}), access);
     access.exec = *std::move(plugin);
   }
   return {};
@@ -219,14 +248,14 @@ Result<std::string> KubeLogin::from_plugin(bool refused) {
     if (error.next.empty()) error.next = access_.exec->hint;
     return error;
   }
-  auto document = parse_json_value(*said);
-  const std::string token = document ? text_at(*document, {"status", "token"}) : "";
+  const json::value document = credential_in(*said);
+  const std::string token = text_at(document, {"status", "token"});
   if (token.empty()) {
     return Error{.code = Code::unauthenticated,
                  .message = "the exec plugin " + access_.exec->command[0] + " printed no token",
                  .next = access_.exec->hint};
   }
-  const std::string until = text_at(*document, {"status", "expirationTimestamp"});
+  const std::string until = text_at(document, {"status", "expirationTimestamp"});
   auto parsed = parse_utc(until);
   until_ms_ = until.empty() || !parsed ? kNoEnd_ms : *parsed - 10'000;
   plugin_token_ = token;

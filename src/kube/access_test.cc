@@ -109,7 +109,7 @@ TEST_F(AccessTest, APluginsTokenIsKeptUntilItExpiresOrIsRefused) {
       "current-context: dev\ncontexts: [{name: dev, context: {cluster: c, user: u}}]\n"
       "clusters: [{name: c, cluster: {server: 'https://k.example'}}]\n"
       "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, args: [a], "
-      "env: [{name: X, value: y}], installHint: get it}}}]\n");
+      "env: [{name: X, value: y}], installHint: get it, provideClusterInfo: true}}}]\n");
   auto access = read();
   ASSERT_TRUE(access);
   EXPECT_EQ(access->exec->command, (std::vector<std::string>{"/a/./login", "a"}));
@@ -118,12 +118,18 @@ TEST_F(AccessTest, APluginsTokenIsKeptUntilItExpiresOrIsRefused) {
   KubeLogin login(*access, disk, clock, [&](const ExecPlugin& plugin) -> Result<std::string> {
     ++runs;
     EXPECT_EQ(plugin.environment.at("X"), "y");
+    EXPECT_EQ(plugin.environment.at("KUBERNETES_EXEC_INFO"),
+              R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,)"
+              R"("cluster":{"server":"https://k.example"}}})");
     return says;
   });
   EXPECT_EQ(*login.authorization(), "Bearer one");
   EXPECT_EQ(*login.authorization(), "Bearer one");
   EXPECT_EQ(runs, 1);
-  says = R"({"status":{"token":"two"}})";
+  says =
+      "a warning of {something}\n"
+      R"({"kind":"ExecCredential","status":{"token":"two"}})"
+      "\nand {another}\n";
   EXPECT_EQ(*login.authorization(true), "Bearer two");
   says = "nonsense";
   auto none = login.authorization(true);

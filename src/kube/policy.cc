@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/describe.hpp>
+#include <set>
 
 #include "base/json_reader.h"
 #include "base/yaml.h"
@@ -10,6 +11,8 @@
 
 namespace sluice::kube {
 namespace {
+
+constexpr int kDeepest = 100;
 
 // As it stands in the file: whatever is left out keeps its default.
 struct PruneFile {
@@ -59,12 +62,27 @@ void take(std::optional<T>& from, T& into) {
 bool lists(const std::vector<std::string>& list, std::string_view word) {
   return std::ranges::any_of(list, [&](const std::string& each) { return each == "*" || each == word; });
 }
+bool is_any(const std::vector<std::string>& list) { return std::ranges::count(list, "*") > 0; }
+
+std::string with_port(const http::Url& url) {
+  return url.host + (url.port == 443 ? "" : ":" + std::to_string(url.port));
+}
+// A host stands for all of its ports, "host:8443" for one.
+bool lists_host(const std::vector<std::string>& list, const http::Url& url) {
+  return lists(list, url.host) || lists(list, with_port(url));
+}
 
 // "a/b" is a beginning of "a/b" and "a/b/c", not of "a/bc".
 bool begins_with_parts(std::string_view text, std::string_view beginning) {
   while (beginning.ends_with('/')) beginning.remove_suffix(1);
   return text.starts_with(beginning) && (text.size() == beginning.size() || text[beginning.size()] == '/' ||
                                          text[beginning.size()] == ':' || text[beginning.size()] == '@');
+}
+
+bool is_below(const http::Url& url, const std::string& prefix) {
+  auto parsed = http::parse_url(prefix);
+  return parsed && parsed->tls && parsed->host == url.host && parsed->port == url.port &&
+         begins_with_parts(url.target, parsed->target);
 }
 
 // "docker.io/library/nginx:1" of "nginx:1".
@@ -101,7 +119,7 @@ class PodSpecs {
 
   // Whatever has containers is a pod's spec, also inside kinds that nobody here knows.
   std::string walk(const json::value& node, int depth = 0) const {
-    if (depth > 100) return "";
+    if (depth > kDeepest) return name_ + " is nested deeper than " + std::to_string(kDeepest) + " levels";
     if (const json::array* array = node.if_array()) {
       for (const json::value& each : *array) {
         if (std::string why = walk(each, depth + 1); !why.empty()) return why;
@@ -126,7 +144,12 @@ class PodSpecs {
         if (std::string why = container(each); !why.empty()) return why;
       }
     }
-    if (!is_pod || policy_.podSecurity == "privileged") return "";
+    if (!is_pod) return "";
+    for (const json::value& each : list_at(spec, {"volumes"})) {
+      const std::string image = text_at(each, {"image", "reference"});
+      if (std::string why = registry(image, "volume " + text_at(each, {"name"})); !why.empty()) return why;
+    }
+    if (policy_.podSecurity == "privileged") return "";
     for (const char* space : {"hostNetwork", "hostPID", "hostIPC"}) {
       if (flag_at(spec, {space})) return needs_privilege(std::string("a pod with ") + space);
     }
@@ -139,18 +162,23 @@ class PodSpecs {
   }
 
   std::string container(const json::value& container) const {
-    const std::string image = text_at(container, {"image"}), name = text_at(container, {"name"});
+    const std::string name = text_at(container, {"name"});
+    if (std::string why = registry(text_at(container, {"image"}), "container " + name); !why.empty()) return why;
+    if (policy_.podSecurity == "privileged") return "";
+    if (flag_at(container, {"securityContext", "privileged"}) ||
+        flag_at(container, {"securityContext", "windowsOptions", "hostProcess"})) {
+      return needs_privilege("the privileged container " + name);
+    }
+    return "";
+  }
+
+  std::string registry(const std::string& image, const std::string& of) const {
+    if (image.empty()) return "";
     const std::string whole = whole_image(image);
     const bool good = std::ranges::any_of(policy_.allowedImageRegistries, [&](const std::string& each) {
       return each == "*" || begins_with_parts(whole, each);
     });
-    if (!image.empty() && !good) {
-      return "image registry is not allowed: " + image + " of container " + name + " in " + name_;
-    }
-    if (policy_.podSecurity != "privileged" && flag_at(container, {"securityContext", "privileged"})) {
-      return needs_privilege("the privileged container " + name);
-    }
-    return "";
+    return good ? "" : "image registry is not allowed: " + image + " of " + of + " in " + name_;
   }
 
   std::string needs_privilege(const std::string& what) const {
@@ -175,6 +203,11 @@ std::string sensitive_of(const PrunePolicy& policy, const Pruned& pruned) {
 }
 
 }  // namespace
+
+std::string repository_host(std::string_view url) {
+  auto parsed = http::parse_url(url);
+  return parsed ? with_port(*parsed) : "";
+}
 
 Result<Policy> read_policy(std::string_view text, const std::string& file) {
   auto document = parse_yaml(text, file);
@@ -236,17 +269,38 @@ std::string Policy::denial_of_repository(std::string_view url) const {
   const std::string denied = "repository is not allowed: " + std::string(url);
   auto parsed = http::parse_url(url);
   if (!parsed || !parsed->tls || !parsed->user.empty() || (!allowedRepoHosts && !allowedRepoPrefixes)) return denied;
-  if (allowedRepoHosts && !lists(*allowedRepoHosts, parsed->host)) return denied;
+  if (allowedRepoHosts && !lists_host(*allowedRepoHosts, *parsed)) return denied;
   if (allowedRepoPrefixes) {
-    const std::string whole = http::shown_url(*parsed);
-    const bool good = std::ranges::any_of(*allowedRepoPrefixes, [&](const std::string& each) {
-      auto prefix = http::parse_url(each);
-      return each == "*" || (prefix && prefix->host == parsed->host && prefix->port == parsed->port && prefix->tls &&
-                             begins_with_parts(parsed->target, prefix->target));
-    });
+    const bool good = std::ranges::any_of(
+        *allowedRepoPrefixes, [&](const std::string& each) { return each == "*" || is_below(*parsed, each); });
     if (!good) return denied;
   }
   return "";
+}
+
+bool Policy::names_host_of(std::string_view url) const {
+  auto parsed = http::parse_url(url);
+  if (!parsed) return false;
+  const bool by_host = allowedRepoHosts && std::ranges::any_of(*allowedRepoHosts, [&](const std::string& each) {
+                         return each == parsed->host || each == with_port(*parsed);
+                       });
+  return by_host || (allowedRepoPrefixes && std::ranges::any_of(*allowedRepoPrefixes, [&](const std::string& each) {
+                       return is_below(*parsed, each);
+                     }));
+}
+
+std::string Policy::only_repository_host() const {
+  const bool any_host = !allowedRepoHosts || is_any(*allowedRepoHosts);
+  std::set<std::string> hosts;
+  if (allowedRepoPrefixes && !is_any(*allowedRepoPrefixes)) {
+    for (const std::string& each : *allowedRepoPrefixes) {
+      auto prefix = http::parse_url(each);
+      if (prefix && (any_host || lists_host(*allowedRepoHosts, *prefix))) hosts.insert(with_port(*prefix));
+    }
+  } else if (!any_host) {
+    hosts.insert(allowedRepoHosts->begin(), allowedRepoHosts->end());
+  }
+  return hosts.size() == 1 ? *hosts.begin() : "";
 }
 
 std::string Policy::denial_of_host(std::string_view caller, std::string_view host_id) const {
@@ -266,6 +320,9 @@ std::string Policy::denial_of(const json::value& object) const {
   if (!allows_kind(allowedKinds, ref)) return "resource kind is not allowed: " + kind;
   if (!ref.name_space.empty()) {
     if (std::string why = denial_of_namespace(ref.name_space); !why.empty()) return why;
+  }
+  if (ref.kind == "PersistentVolume" && podSecurity != "privileged" && at(object, {"spec", "hostPath"}).is_object()) {
+    return "the hostPath of PersistentVolume/" + ref.name + " needs podSecurity: privileged";
   }
   return PodSpecs(*this, ref.kind + "/" + ref.name).walk(object);
 }

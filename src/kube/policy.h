@@ -69,10 +69,17 @@ struct Policy {
   std::string denial_of_action(std::string_view action) const;
   std::string denial_of_namespace(std::string_view name_space) const;
   std::string denial_of_repository(std::string_view url) const;
+  // Whether the host of this URL is allowed by its name, and not by "*" alone.
+  bool names_host_of(std::string_view url) const;
+  // The one host that repositories may come from, with its port if that is not 443; empty: there are several, or any.
+  std::string only_repository_host() const;
   std::string denial_of_host(std::string_view caller, std::string_view host_id) const;
   // Of an object that was rendered for a namespace.
   std::string denial_of(const json::value& object) const;
 };
+
+// "git.example", or "git.example:8443", of a repository's URL; empty: it is none.
+std::string repository_host(std::string_view url);
 
 Result<Policy> read_policy(std::string_view text, const std::string& file);
 

@@ -72,6 +72,42 @@ TEST(DeployerPolicy, RepositoriesAreComparedByWholeParts) {
   }
 }
 
+TEST(DeployerPolicy, AHostMayBeOfOnePort) {
+  const Policy one = policy("allowedRepoHosts: ['git.example:8443']\n");
+  EXPECT_EQ(one.denial_of_repository("https://git.example:8443/x"), "");
+  EXPECT_NE(one.denial_of_repository("https://git.example/x"), "");
+  EXPECT_TRUE(one.names_host_of("https://git.example:8443/x"));
+  const Policy any = policy("allowedRepoHosts: ['*']\n");
+  EXPECT_EQ(any.denial_of_repository("https://git.example/x"), "");
+  EXPECT_FALSE(any.names_host_of("https://git.example/x"));
+  EXPECT_TRUE(policy("allowedRepoPrefixes: ['https://git.example/a']\n").names_host_of("https://git.example/a/b"));
+}
+
+TEST(DeployerPolicy, TheOnlyHostIsNamedOnlyWhereThereIsOne) {
+  EXPECT_EQ(policy("").only_repository_host(), "");
+  EXPECT_EQ(policy("allowedRepoHosts: [git.example]\n").only_repository_host(), "git.example");
+  EXPECT_EQ(policy("allowedRepoHosts: [git.example, other.example]\n").only_repository_host(), "");
+  EXPECT_EQ(policy("allowedRepoHosts: ['*']\n").only_repository_host(), "");
+  EXPECT_EQ(policy("allowedRepoHosts: [git.example, '*']\n").only_repository_host(), "");
+  EXPECT_EQ(policy("allowedRepoPrefixes: ['https://git.example:8443/a', 'https://git.example:8443/b']\n")
+                .only_repository_host(),
+            "git.example:8443");
+  EXPECT_EQ(policy("allowedRepoPrefixes: ['https://git.example/a', '*']\n").only_repository_host(), "");
+  EXPECT_EQ(policy("allowedRepoHosts: [a.example, b.example]\nallowedRepoPrefixes: ['https://b.example/x', "
+                   "'https://c.example/']\n")
+                .only_repository_host(),
+            "b.example");
+}
+
+TEST(DeployerPolicy, NothingHidesDeepInside) {
+  const Policy all = policy("allowedNamespaces: [dev]\nallowedKinds: ['*']\n");
+  json::value pod = json::parse(kNginx);
+  for (int i = 0; i < 120; ++i) pod = json::object{{"a", pod}};
+  json::value widget = json::parse(R"({"apiVersion":"acme.example/v1","kind":"Widget","metadata":{"name":"w"}})");
+  widget.as_object()["spec"] = pod;
+  EXPECT_EQ(all.denial_of(widget), "Widget/w is nested deeper than 100 levels");
+}
+
 TEST(DeployerPolicy, KindsAreOfAGroup) {
   const Policy base = policy("allowedNamespaces: [dev]\nallowedImageRegistries: ['*']\n");
   EXPECT_EQ(base.denial_of(deployment(kNginx)), "");
@@ -100,6 +136,10 @@ TEST(DeployerPolicy, EveryImageOfEveryPodSpec) {
             "image registry is not allowed: other.example/x of container i in Deployment/web");
   EXPECT_NE(base.denial_of(deployment(with("registry.example/acme-evil/x"))), "");
   EXPECT_NE(base.denial_of(deployment(with("nginx"))), "");
+  EXPECT_EQ(base.denial_of(deployment(
+                R"({"containers":[{"name":"a","image":"registry.example/acme/x"}],"volumes":[{"name":"v","image":
+      {"reference":"other.example/data"}}]})")),
+            "image registry is not allowed: other.example/data of volume v in Deployment/web");
   EXPECT_EQ(
       policy("allowedNamespaces: [dev]\nallowedImageRegistries: [docker.io/library]\n").denial_of(deployment(kNginx)),
       "");
@@ -116,6 +156,7 @@ TEST(DeployerPolicy, WhatReachesTheHostNeedsPrivilege) {
        {R"({"containers":[{"name":"a","image":"x","securityContext":{"privileged":true}}]})",
         R"({"hostNetwork":true,"containers":[{"name":"a","image":"x"}]})",
         R"({"hostPID":true,"containers":[{"name":"a","image":"x"}]})",
+        R"({"containers":[{"name":"a","image":"x","securityContext":{"windowsOptions":{"hostProcess":true}}}]})",
         R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}],"containers":[{"name":"a","image":"x"}]})"}) {
     EXPECT_NE(base.denial_of(deployment(pod)).find("needs podSecurity: privileged"), std::string::npos) << pod;
     EXPECT_EQ(privileged.denial_of(deployment(pod)), "") << pod;

@@ -1,5 +1,5 @@
-// git_reader URL REF PATH --folder F [--roots FILE] [--token HOST=TOKEN] [--most-bytes N] [--most-kept N] [--timeout-ms
-// N] prints a commit and its files as JSON, or the code and the message of an error.
+// git_reader URL REF PATH --folder F [--roots FILE] [--token HOST=TOKEN] [--public 1] [--most-bytes N] [--most-kept N]
+// [--timeout-ms N] prints a commit and its files as JSON, or the code and the message of an error.
 #include <boost/json.hpp>
 #include <fstream>
 #include <iostream>
@@ -13,6 +13,7 @@ int main(int count, char** words) {
   using namespace sluice;
   std::vector<std::string> plain;
   git::Repositories::Settings settings;
+  git::Wanted wanted;
   for (int index = 1; index < count; ++index) {
     const std::string word = words[index];
     if (!word.starts_with("--")) {
@@ -28,8 +29,9 @@ int main(int count, char** words) {
     }
     if (word == "--token") {
       const size_t equals = value.find('=');
-      settings.credentials.push_back({.host = value.substr(0, equals), .token = value.substr(equals + 1)});
+      wanted.credentials.push_back({.host = value.substr(0, equals), .token = value.substr(equals + 1)});
     }
+    if (word == "--public") wanted.only_public = true;
     if (word == "--most-bytes") settings.limits.most_bytes = std::stoull(value);
     if (word == "--most-kept") settings.limits.most_kept_bytes = std::stoull(value);
     if (word == "--timeout-ms") settings.limits.timeout_ms = std::stoll(value);
@@ -37,7 +39,10 @@ int main(int count, char** words) {
   RealDisk disk;
   RealClock clock;
   git::Repositories repositories(std::move(settings), disk, clock);
-  auto read = repositories.read({.url = plain.at(0), .ref = plain.at(1), .path = plain.at(2)});
+  wanted.url = plain.at(0);
+  wanted.ref = plain.at(1);
+  wanted.path = plain.at(2);
+  auto read = repositories.read(wanted);
   boost::json::object said;
   if (read) {
     said["commit"] = read->id;

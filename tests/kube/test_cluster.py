@@ -100,6 +100,20 @@ def subprocess_json(deployer, *words):
     return json.loads(done.stdout)
 
 
+def test_a_plugin_logs_in_and_may_warn(deployer, cluster):
+    login = deployer.folder / "login.sh"
+    login.write_text("#!/bin/sh\necho '{a warning}' >&2\ncase $KUBERNETES_EXEC_INFO in *127.0.0.1*) ;; *) exit 3 ;; esac\n"
+                     "printf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
+                     "{\"token\":\"%s\"}}' \"$PROFILE\"\n")
+    login.chmod(0o755)
+    config = json.loads(cluster.kubeconfig.read_text())
+    config["users"] = [{"name": "admin", "user": {"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "./login.sh", "provideClusterInfo": True}}}]
+    (deployer.folder / "plugged").write_text(json.dumps(config))
+    deployer.env |= {"KUBECONFIG": str(deployer.folder / "plugged"), "PROFILE": "admin-token"}
+    assert deployer.deploy()["status"] == "deployed"
+
+
 def test_a_kind_and_its_objects_come_together_and_go_again(deployer, cluster):
     deployer.policy(allowedKinds=["*"], blockedKinds=["Namespace"])
     deployer.only(**{

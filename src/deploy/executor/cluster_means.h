@@ -4,6 +4,10 @@
 //   LIGHT_DEPLOYER_CONFIG             the policy; else deployer.yml in LIGHT_DEPLOYER_CONFIG_DIR, else in the home
 //   LIGHT_DEPLOYER_TEMPLATE_BASE_DIR  where templates of the repository `local` are
 //   LIGHT_DEPLOYER_KUBE_MODE          real or noop; else real inside a pod or with KUBECONFIG, and noop elsewhere
+//   LIGHT_DEPLOYER_REMOTE_CACHE_DIR   where copies of Git repositories are kept; else in the home
+//   LIGHT_DEPLOYER_GIT_TOKEN          for the repositories of the one host that the policy allows; where it allows
+//                                     several, its gitCredentials say whose a token is
+//   LIGHT_DEPLOYER_GIT_USERNAME       beside that token; else what the host usually expects
 //
 // The policy is read anew whenever it is asked for. Once it was good, a bad file does not replace it, and
 // policy_trouble says what is wrong with that. May be used from many threads.
@@ -29,6 +33,10 @@
 #include "lang/run/handler.h"
 #include "process/run.h"
 #include "render/template.h"
+
+namespace sluice::git {
+class Repositories;
+}
 
 namespace sluice::deploy::executor {
 
@@ -57,7 +65,8 @@ class ClusterMeans {
     std::string home;
     Safe safe;
   };
-  explicit ClusterMeans(Parts parts) : parts_(std::move(parts)) {}
+  explicit ClusterMeans(Parts parts);
+  ~ClusterMeans();
 
   Result<kube::Policy> policy();
   std::string policy_file() const;
@@ -87,11 +96,15 @@ class ClusterMeans {
 
  private:
   std::string variable(const char* name) const { return parts_.variables(name).value_or(""); }
+  Result<Fetched> fetched(const kube::Policy& policy, const std::string& url, const std::string& ref,
+                          const std::string& path);
+  git::Repositories& repositories();
 
   const Parts parts_;
   std::mutex mutex_;
   std::optional<kube::Policy> last_good_;
   std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<git::Repositories> repositories_;
   std::set<std::string> cancelled_;
   std::atomic<bool> leaving_ = false;
 };

@@ -30,6 +30,24 @@ std::optional<Refusal> wrong_hash(const std::string& what, const std::string& wa
   return why("invalid", "the " + what + " have the hash " + found + ", not " + wanted + "; nothing was changed");
 }
 
+// Where a value refers to a secret of Sluice's; nobody fetches those for templates.
+std::string reference_in(const json::value& value, const std::string& path) {
+  if (value.is_string()) return value.get_string().starts_with("secret://") ? path : "";
+  if (const json::array* array = value.if_array()) {
+    for (size_t i = 0; i < array->size(); ++i) {
+      std::string found = reference_in((*array)[i], path + "/" + std::to_string(i));
+      if (!found.empty()) return found;
+    }
+  }
+  if (const json::object* object = value.if_object()) {
+    for (const auto& each : *object) {
+      std::string found = reference_in(each.value(), path + "/" + std::string(each.key()));
+      if (!found.empty()) return found;
+    }
+  }
+  return "";
+}
+
 Tried<Fetched> fetched(ClusterMeans& means, const kube::Policy& policy, const Request& request, const Sent& sent) {
   if (!sent.files.empty()) return Fetched{.files = sent.files};
   auto files = means.templates(policy, request.repository, request.ref, request.path);
@@ -103,6 +121,13 @@ Tried<Rendered> rendered(ClusterMeans& means, const kube::Policy& policy, const 
   }
   if (auto wrong = wrong_hash("values", request.values_hash, *values)) return *wrong;
   if (auto wrong = wrong_hash("runtime values", request.runtime_values_hash, runtime_values)) return *wrong;
+  for (const auto& [name, given] : {std::pair("values", &sent.values), {"runtimeValues", &sent.runtime_values}}) {
+    const std::string path = reference_in(*given, "");
+    if (path.empty()) continue;
+    return why("invalid", std::string(name) + path +
+                              " refers to a secret, which is not fetched; send {\"$secret\": \"its value\"}; "
+                              "nothing was changed");
+  }
   auto files = fetched(means, policy, request, sent);
   if (!files) return files.refusal();
   auto hmac = means.hmac();

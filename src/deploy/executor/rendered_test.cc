@@ -28,6 +28,13 @@ TEST_F(RenderedTest, RuntimeValuesLieOverTheOthers) {
   EXPECT_FALSE(all->runtime_values_hash.empty());
 }
 
+TEST_F(RenderedTest, AReferenceToASecretIsNotDeployedAsItStands) {
+  auto refused =
+      made("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n", R"({"db":[{"password":"secret://prod/db"}]})");
+  EXPECT_EQ(refused.refusal().why, "invalid");
+  EXPECT_TRUE(refused.refusal().message.starts_with("runtimeValues/db/0/password refers to a secret"));
+}
+
 TEST_F(RenderedTest, NothingAndTheSameTwiceAreRefused) {
   EXPECT_EQ(made("---\n").refusal().why, "renderFailed");
   const std::string one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n";

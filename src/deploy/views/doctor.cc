@@ -85,6 +85,14 @@ bool is_outdated(const States& states, const revision::RevisionFound& found) {
   return false;
 }
 
+std::string lacking(const States& states, const std::string& environment) {
+  std::string all;
+  for (const auto& each : states.credentials().checks(credentials::CredentialsId(environment)).values()) {
+    if (each.status == credentials::CredentialsStatus::fail) all += (all.empty() ? "" : ", ") + each.capability;
+  }
+  return all.empty() ? "something that it needs" : all;
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& environment) {
@@ -97,7 +105,7 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   examine_packs(states, id, found);
   if (auto looked = states.credentials().get(credentials::CredentialsId(environment));
       looked && looked->result == credentials::CredentialsResult::fail) {
-    found.push_back({Level::red, "the deployer lacked something that it needs at its last check",
+    found.push_back({Level::red, "the deployer lacked " + lacking(states, environment) + " at its last check",
                      "Credentials/requirements environment=" + environment});
   }
   if (record->revocation.required && record->revocation.listRef.empty()) {

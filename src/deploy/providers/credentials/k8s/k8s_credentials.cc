@@ -15,6 +15,27 @@ std::string capability_of(const ClusterRight& right, const std::string& verb) {
   return "k8s.rbac.allow:" + (right.group.empty() ? "core" : right.group) + "/" + right.resource + ":" + verb;
 }
 
+// Whether the router will reach what is deployed there, as far as it can be seen before.
+K8sCredentialsCheck reach(const ClusterRights& cluster, const views::PodPlace& place, const std::string& token,
+                          const std::string& environment, bool answers) {
+  K8sCredentialsCheck check{.capability = "k8s.pods.reachable",
+                            .description = "this machine, where the router runs, can connect to pods",
+                            .status = Status::skipped,
+                            .reason = "the cluster was not asked"};
+  if (!answers) return check;
+  auto reached = cluster.reach_a_pod(place, token);
+  check.reason = reached ? "" : reached.error().message;
+  if (reached) {
+    check.status = Status::pass;
+  } else if (reached.error().code == Code::unavailable) {
+    check.status = Status::fail;
+    check.fix =
+        "run the router of " + environment +
+        " where the addresses of pods can be reached: on a node, in the cluster, or in a network that routes to it";
+  }
+  return check;
+}
+
 }  // namespace
 
 Inspect::Begun K8sCredentials::begin_inspect(const Inspect& ask, State&) {
@@ -66,6 +87,7 @@ Inspect::Performed K8sCredentials::perform_inspect(const InspectWork& work, Effe
     reachable.fix = "look at the kubeconfig, or at the kubeconfig_context of " + work.environment + "'s deployer";
   }
   checks.insert(checks.begin(), std::move(reachable));
+  checks.push_back(reach(cluster, place, token, work.environment, static_cast<bool>(trouble)));
   return Inspect::Ok{.checks = std::move(checks)};
 }
 
@@ -96,8 +118,8 @@ Issue::Performed K8sCredentials::perform_issue(const IssueWork& work, Effect& ef
   auto issued = cluster.request_token(place, token, kDeployerAccount, kDeployerTokenSeconds);
   if (!issued) return ended(issued.error());
   return Issue::Ok{.issued = true,
-                   .credential = effect.seal(*issued),
-                   .lifetimeSeconds = kDeployerTokenSeconds,
+                   .credential = effect.seal(issued->token),
+                   .lifetimeSeconds = issued->seconds,
                    .rules = {{.path = "sluice-deployer.yaml", .text = deployer_rules_yaml(*where)},
                              {.path = "sluice-deployer.tf", .text = deployer_rules_terraform(*where)}}};
 }

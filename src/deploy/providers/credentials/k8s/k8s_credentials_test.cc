@@ -18,7 +18,10 @@ ClusterRights allowing() {
     return {};
   };
   rights.request_token = [](const views::PodPlace&, const std::string&, const std::string&,
-                            int64_t) -> Result<std::string> { return std::string("minted"); };
+                            int64_t seconds) -> Result<MintedToken> {
+    return MintedToken{"minted", seconds};
+  };
+  rights.reach_a_pod = [](const views::PodPlace&, const std::string&) -> Result<void> { return {}; };
   return rights;
 }
 
@@ -59,7 +62,7 @@ TEST(K8sCredentials, EveryCallIsAskedAbout) {
   auto checks = inspect(rights);
   size_t verbs = 0;
   for (const ClusterRight& each : deployer_rights()) verbs += each.verbs.size();
-  EXPECT_EQ(checks.size(), verbs + 1);
+  EXPECT_EQ(checks.size(), verbs + 2);
   for (const auto& each : checks) EXPECT_EQ(each.status, K8sCredentialsStatus::pass) << each.capability;
   EXPECT_THAT(asked, testing::Contains("/pods/log:get shop "));
   EXPECT_THAT(asked, testing::Contains("/serviceaccounts/token:create shop sluice-deployer"));
@@ -85,6 +88,34 @@ TEST(K8sCredentials, AClusterThatDoesNotAnswerFailsOnceAndTheRestIsSkipped) {
   EXPECT_EQ(checks.front().capability, "k8s.api.reachable");
   EXPECT_EQ(checks.front().status, K8sCredentialsStatus::fail);
   EXPECT_EQ(checks.back().status, K8sCredentialsStatus::skipped);
+}
+
+TEST(K8sCredentials, PodsThatCannotBeReachedAreFoundBeforeAnythingIsDeployed) {
+  ClusterRights rights = allowing();
+  rights.reach_a_pod = [](const views::PodPlace&, const std::string&) -> Result<void> {
+    return Error{.code = Code::unavailable, .message = "the router cannot connect to pods: 10.1.0.7 does not answer"};
+  };
+  auto check = named(inspect(rights), "k8s.pods.reachable");
+  EXPECT_EQ(check.status, K8sCredentialsStatus::fail);
+  EXPECT_THAT(check.reason, HasSubstr("10.1.0.7 does not answer"));
+  rights.reach_a_pod = [](const views::PodPlace&, const std::string&) -> Result<void> {
+    return Error{.code = Code::not_found, .message = "no pod is ready in namespace shop"};
+  };
+  check = named(inspect(rights), "k8s.pods.reachable");
+  EXPECT_EQ(check.status, K8sCredentialsStatus::skipped);
+  EXPECT_EQ(check.reason, "no pod is ready in namespace shop");
+}
+
+TEST(K8sCredentials, ATokenMayLiveShorterThanWasAskedFor) {
+  ClusterRights rights = allowing();
+  rights.request_token = [](const views::PodPlace&, const std::string&, const std::string&,
+                            int64_t) -> Result<MintedToken> {
+    return MintedToken{"minted", 600};
+  };
+  lang::Harness harness(k8s_credentials_binding());
+  harness.tools().add(rights);
+  auto ok = harness.invoke(Issue{.environment = "prod", .credential = harness.seal("old")}).as<Issue::Ok>();
+  EXPECT_EQ(ok.lifetimeSeconds, 600);
 }
 
 TEST(K8sCredentials, AnAdministratorMakesWhatTheRulesSay) {
@@ -121,7 +152,7 @@ TEST(K8sCredentials, IssueIsRefusedWhereTheAdministratorMayNot) {
 TEST(K8sCredentials, IssueFailsWhereTheClusterIsAway) {
   ClusterRights rights = allowing();
   rights.request_token = [](const views::PodPlace&, const std::string&, const std::string&,
-                            int64_t) -> Result<std::string> {
+                            int64_t) -> Result<MintedToken> {
     return Error{.code = Code::unavailable, .message = "nobody is there"};
   };
   lang::Harness harness(k8s_credentials_binding());

@@ -6,6 +6,7 @@
 #include "bundle/archive/archive_reader.h"
 #include "bundle/archive/inspect.h"
 #include "bundle/manifest/image_lock.h"
+#include "deploy/executor/exec_plugin.h"
 #include "http/outgoing.h"
 #include "http/socket.h"
 #include "kube/readiness.h"
@@ -18,6 +19,7 @@ constexpr int64_t kLook_ms = 200;
 constexpr int64_t kPatience_ms = 10'000;
 constexpr int64_t kNoRoom_ms = 5'000;  // for a node that is just being added, or a pod that is just leaving
 constexpr int kLogLines = 20;
+constexpr size_t kMostTried = 3;
 
 const std::vector<std::pair<std::string, std::string>> kKinds = {
     {"v1", "Service"}, {"apps/v1", "Deployment"}, {"v1", "ConfigMap"}, {"v1", "Secret"}};
@@ -104,22 +106,8 @@ Result<std::unique_ptr<kube::Client>> ClusterPods::client_with(const std::string
     access->tls.chain_pem.clear();
     access->tls.key_pem.clear();
   }
-  kube::RunPlugin run = [this](const kube::ExecPlugin& plugin) -> Result<std::string> {
-    std::map<std::string, std::string> environment = plugin.environment;
-    for (const char* name : {"PATH", "HOME"}) {
-      if (auto found = variables_(name)) environment.emplace(name, *found);
-    }
-    auto ran = runner_.run({.argv = plugin.command, .folder = "/", .environment = std::move(environment)},
-                           [] { return false; });
-    if (!ran) return ran.error();
-    if (!ran->good()) {
-      return Error{.code = Code::unauthenticated,
-                   .message = plugin.command.front() + " " + to_string(*ran),
-                   .next = plugin.hint};
-    }
-    return ran->tail;
-  };
-  return std::make_unique<kube::Client>(*std::move(access), disk_, clock_, std::move(run), kPatience_ms);
+  return std::make_unique<kube::Client>(*std::move(access), disk_, clock_, executor::plugin_runner(runner_),
+                                        kPatience_ms);
 }
 
 Result<std::string> ClusterPods::name_space(const views::PodPlace& place) {
@@ -383,14 +371,39 @@ ClusterRights rights_of(ClusterPods& pods) {
     return {};
   };
   rights.request_token = [&pods](const views::PodPlace& place, const std::string& token, const std::string& account,
-                                 int64_t seconds) -> Result<std::string> {
+                                 int64_t seconds) -> Result<MintedToken> {
     auto client = pods.client_with(place.context, token);
     if (!client) return client.error();
     auto where = pods.name_space(place);
     if (!where) return where.error();
     auto made = (*client)->request_token(*where, account, seconds);
     if (!made) return made.error();
-    return made->token;
+    const int64_t left_s = (made->until_ms - pods.clock().wall_ms()) / 1000;
+    return MintedToken{.token = made->token,
+                       .seconds = made->until_ms == 0 ? seconds : std::clamp<int64_t>(left_s, 1, seconds)};
+  };
+  rights.reach_a_pod = [&pods](const views::PodPlace& place, const std::string& token) -> Result<void> {
+    auto client = pods.client_with(place.context, token);
+    if (!client) return client.error();
+    auto where = pods.name_space(place);
+    if (!where) return where.error();
+    auto kind = (*client)->kind_of("discovery.k8s.io/v1", "EndpointSlice");
+    auto slices = kind ? (*client)->list(*kind, {.name_space = *where}) : kind.error();
+    // That nobody can say is no reason to say that it is out of reach.
+    if (!slices) return Error{.code = Code::failed, .message = to_string(slices.error())};
+    std::vector<Pod> ready;
+    for (const json::value& each : slices->items) {
+      for (Pod& pod : ready_in(each)) ready.push_back(std::move(pod));
+    }
+    if (ready.empty()) return Error{.code = Code::not_found, .message = "no pod is ready in namespace " + *where};
+    std::string why;
+    for (size_t i = 0; i < std::min(ready.size(), kMostTried); ++i) {
+      auto url = http::parse_url(ready[i].endpoint);
+      auto connected = url ? http::connect_host(url->host, url->port) : url.error();
+      if (connected) return {};
+      why = connected.error().message;
+    }
+    return Error{.code = Code::unavailable, .message = "the router cannot connect to pods: " + why};
   };
   return rights;
 }

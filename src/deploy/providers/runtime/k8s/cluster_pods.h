@@ -41,6 +41,7 @@ class ClusterPods final : public PodHost {
   // A client of its own, with a token in place of the kubeconfig's, for nobody else.
   Result<std::unique_ptr<kube::Client>> client_with(const std::string& context, const std::string& token);
   Result<std::string> name_space(const views::PodPlace& place);
+  const Clock& clock() const { return clock_; }
 
  private:
   Result<void> remove_selected(const views::PodPlace& place, const std::string& labels);

@@ -11,6 +11,7 @@
 #include "deploy/run_settings.h"
 #include "deploy/secret_names.h"
 #include "deploy/views/bundle_settings.h"
+#include "render/taint.h"
 
 namespace sluice::deploy::k8s_runtime {
 
@@ -167,6 +168,14 @@ Deploy::Performed told(const Misfortune& misfortune) {
   return lang::Again{.reason = misfortune.reason};
 }
 
+// A cluster repeats what it does not like, and programs print what they were given.
+void hide(const process::Secrets& secrets, Misfortune& misfortune) {
+  rendering::Taint taint;
+  for (const auto& [name, value] : secrets) taint.add(value);
+  misfortune.reason = taint.redacted(misfortune.reason);
+  for (std::string& line : misfortune.last_lines) line = taint.redacted(line);
+}
+
 using Brought = std::variant<std::vector<Pod>, Misfortune, Lacking, Error>;
 
 // Brings the deployment up, and removes those before; on failure what is new goes again.
@@ -180,6 +189,7 @@ Brought run_instead(const DeployWork& work, Effect& effect, std::string& hash) {
   if (auto* lacking = std::get_if<Lacking>(&plan)) return *lacking;
   auto brought = host.bring_up(place, std::get<PodPlan>(plan), [&] { return effect.cancelled(); });
   if (auto* misfortune = std::get_if<Misfortune>(&brought)) {
+    hide(std::get<PodPlan>(plan).secrets, *misfortune);
     // A repeat goes on with what is there; nobody repeats any other failure.
     if (misfortune->kind != Misfortune::Kind::cancelled) {
       if (auto gone = host.take_down_one(place, work.service, work.serial); !gone) {

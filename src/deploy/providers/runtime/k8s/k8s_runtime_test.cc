@@ -159,6 +159,22 @@ TEST_F(K8sRuntimeTest, ABundleGetsTheSecretsThatItNames) {
   EXPECT_THAT(cluster.plans.back().secrets, ElementsAre(testing::Pair("API_KEY", "sesame")));
 }
 
+TEST_F(K8sRuntimeTest, WhatAClusterAndAProgramSayShowsNoSecret) {
+  provision();
+  cluster.more = "secrets: [API_KEY]\n";
+  cluster.misfortune = Misfortune{.kind = Misfortune::Kind::crash_loop,
+                                  .reason = "invalid: sesame-open is no key",
+                                  .last_lines = {"cannot log in with sesame-open", "bye"}};
+  auto ended = harness
+                   .invoke(Deploy{.instance = "i",
+                                  .artifact = "a",
+                                  .version = "1",
+                                  .secrets = harness.seal(R"({"API_KEY":"sesame-open"})")})
+                   .as<Deploy::PodCrashLoop>();
+  EXPECT_EQ(ended.reason, "invalid: <REDACTED> is no key");
+  EXPECT_THAT(ended.lastLines, ElementsAre("cannot log in with <REDACTED>", "bye"));
+}
+
 TEST_F(K8sRuntimeTest, AConfigThatDoesNotFitIsNamed) {
   provision(R"({"config":{"color":"runtime://gone/x"}})");
   cluster.more = "config: [{name: color, type: string, question: Which?}]\n";
