@@ -19,6 +19,7 @@ constexpr int64_t kLongestWait_ms = 30'000;
 constexpr size_t kMostWatchLine = size_t{16} << 20;
 constexpr size_t kMostMessage = 4096;
 constexpr int kMostRelists = 5;
+constexpr int kMostPages = 5'000;
 const std::string kMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 const std::string kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
@@ -334,6 +335,7 @@ Result<Listed> Client::list(const Kind& kind, const Selection& selection) {
     Listed listed;
     std::string rest;
     bool forgotten = false;
+    int pages = 0;
     do {
       std::vector<std::string> words = words_of(selection);
       words.push_back("limit=" + std::to_string(selection.page));
@@ -354,6 +356,11 @@ Result<Listed> Client::list(const Kind& kind, const Selection& selection) {
       for (json::value& each : items->get_array()) {
         complete(each, kind);
         listed.items.push_back(std::move(each));
+      }
+      if (listed.items.size() > selection.most || ++pages > kMostPages) {
+        return Error{.code = Code::limit,
+                     .message = "listing " + kind.resource + ": there are more than " + std::to_string(selection.most) +
+                                " of them"};
       }
     } while (!rest.empty());
     if (!forgotten) return listed;

@@ -88,6 +88,7 @@ struct Selection {
   std::string fields;
   bool metadata_only = false;
   size_t page = 500;
+  size_t most = 200'000;  // objects; more than these are a `limit`
 };
 
 struct Listed {

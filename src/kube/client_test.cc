@@ -22,12 +22,13 @@ Response status(int code, const std::string& reason, const std::string& message,
                   R"(,"code":)" + std::to_string(code) + "}"};
 }
 
-// Real time in which nobody waits.
+// Real time in which nobody waits; it says how long they would have.
 class HastyClock final : public Clock {
  public:
+  std::atomic<int64_t> slept_ms = 0;
   int64_t wall_ms() const override { return real_.wall_ms(); }
   int64_t monotonic_ns() const override { return real_.monotonic_ns(); }
-  void sleep_ms(int64_t) override {}
+  void sleep_ms(int64_t duration_ms) override { slept_ms += duration_ms; }
 
  private:
   RealClock real_;
@@ -161,6 +162,18 @@ TEST_F(KubeClientTest, WhatTheServerCannotDoNowIsAskedAgain) {
   EXPECT_EQ(asked.size(), 6U) << "a 500 that does not ask for it is an answer";
 }
 
+TEST_F(KubeClientTest, WaitsForAsLongAsTheServerAsks) {
+  bool asked_to_wait = false;
+  answer = [&](const Request&) {
+    if (std::exchange(asked_to_wait, true)) return Response{.body = "{}"};
+    return Response{.status = 500, .headers = {{"Retry-After", "7"}}, .body = "busy"};
+  };
+  clock.slept_ms = 0;
+  EXPECT_FALSE(client->get(ref)->failure);
+  EXPECT_GE(clock.slept_ms, 7'000);
+  EXPECT_LT(clock.slept_ms, 8'000);
+}
+
 TEST_F(KubeClientTest, AStormEnds) {
   answer = [](const Request&) { return Response{.status = 503}; };
   auto reply = client->get(ref);
@@ -191,6 +204,20 @@ TEST_F(KubeClientTest, ListsPageByPageAndAnewWhenForgotten) {
   EXPECT_EQ(ref_of(listed->items[2]).kind, "ConfigMap");
   EXPECT_EQ(listed->version, "7");
   EXPECT_EQ(asked.size(), 5U);
+}
+
+TEST_F(KubeClientTest, AListThatNeverEndsIsNotReadForEver) {
+  answer = [](const Request&) {
+    return Response{
+        .body = R"({"metadata":{"continue":"more"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})"};
+  };
+  auto kind = client->kind_of("v1", "ConfigMap");
+  ASSERT_TRUE(kind);
+  auto listed = client->list(*kind, {.name_space = "shop", .most = 10});
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().code, Code::limit);
+  EXPECT_EQ(listed.error().message, "listing configmaps: there are more than 10 of them");
+  EXPECT_EQ(asked.size(), 7U);
 }
 
 TEST_F(KubeClientTest, FollowsThroughBookmarksAndForgottenVersions) {

@@ -30,6 +30,13 @@ Tried<std::optional<kube::Inventory>> read_one(kube::Client& client, const Reque
   return std::optional(*std::move(read));
 }
 
+// Whether Light-Deployer has applied it itself: what controllers make of such an object has its labels, too.
+bool is_applied(const json::value& object) {
+  return std::ranges::any_of(kube::list_at(object, {"metadata", "managedFields"}), [](const json::value& each) {
+    return text_at(each, {"manager"}) == kManager && text_at(each, {"operation"}) == "Apply";
+  });
+}
+
 // What was installed by labels alone, of every kind that the policy allows.
 Tried<kube::Inventory> labelled(kube::Client& client, const kube::Policy& policy, const Request& request) {
   kube::Inventory inventory;
@@ -49,12 +56,14 @@ Tried<kube::Inventory> labelled(kube::Client& client, const kube::Policy& policy
                                                  std::string(rendering::kHostLabel) + "=" + request.host + "," +
                                                  std::string(rendering::kInstanceLabel) + "=" + request.instance,
                                        .metadata_only = true});
+      if (!listed && listed.error().code == Code::denied) continue;  // who may not see it has not applied it either
       std::lock_guard lock(mutex);
       if (!listed) {
         refusal = refusal_of("kubernetesFailed", listed.error());
         return;
       }
       for (const json::value& each : listed->items) {
+        if (!is_applied(each)) continue;
         kube::ObjectRef ref{.api_version = kind.api_version,
                             .kind = kind.kind,
                             .name_space = request.name_space,

@@ -36,5 +36,24 @@ TEST(InventoryLock, IsHeldByOneUntilItIsGivenBack) {
   EXPECT_EQ(holder_of(*now, cluster.clock, theirs), "") << "its lease has ended";
 }
 
+TEST(InventoryLock, BeginsWithWhatLightDeployerHasAppliedItself) {
+  TestingCluster cluster;
+  cluster.policy("allowedKinds: ['*']\n");
+  cluster.server.instead = [](const http::Request& asked) -> std::optional<http::Response> {
+    const std::string path = asked.target.substr(0, asked.target.find('?'));
+    if (path == "/api/v1/namespaces/shop/secrets") return TestingApiServer::refusal(403, "Forbidden", "you may not");
+    if (path != kMaps) return std::nullopt;
+    return http::Response{.body = R"({"metadata":{"resourceVersion":"1"},"items":[
+        {"metadata":{"name":"own","uid":"u1","managedFields":[{"manager":"light-deployer","operation":"Apply"}]}},
+        {"metadata":{"name":"made","uid":"u2","managedFields":[{"manager":"controller","operation":"Update"}]}}]})"};
+  };
+  const Request request{.id = "r1", .host = "h", .instance = "i", .name_space = "shop"};
+  auto seeded = inventory_of(cluster.client(), *cluster.means.policy(), request);
+  ASSERT_TRUE(seeded) << seeded.refusal().message;
+  ASSERT_EQ(seeded->objects.size(), 1U);
+  EXPECT_EQ(seeded->objects[0].ref.name, "own");
+  EXPECT_EQ(seeded->version, "");
+}
+
 }  // namespace inventory_lock_test
 }  // namespace sluice::deploy::executor

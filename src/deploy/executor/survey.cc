@@ -3,8 +3,10 @@
 #include "deploy/executor/survey.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "kube/difference.h"
 
@@ -42,8 +44,39 @@ std::string fields_in(const kube::Failure& failure) {
   return all.empty() ? failure.message : all;
 }
 
+// What is there of those kinds of which there are many objects, so that not each has to be asked for.
+class Present {
+ public:
+  Present(kube::Client& client, const std::vector<Piece>& pieces) {
+    std::map<Place, size_t> counts;
+    for (const Piece& each : pieces) ++counts[{each.api_version, each.kind, each.name_space}];
+    for (const auto& [place, count] : counts) {
+      if (count < kMany) continue;
+      const auto& [version, kind_name, name_space] = place;
+      auto kind = client.kind_of(version, kind_name);
+      if (!kind) continue;
+      auto listed = client.list(*kind, {.name_space = name_space, .metadata_only = true, .most = kMostOthers + count});
+      if (!listed) continue;  // each is asked for
+      std::set<std::string>& names = names_[place];
+      for (const json::value& each : listed->items) names.insert(text_at(each, {"metadata", "name"}));
+    }
+  }
+  // False: it may be there.
+  bool lacks(const kube::ObjectRef& ref) const {
+    const auto found = names_.find({ref.api_version, ref.kind, ref.name_space});
+    return found != names_.end() && !found->second.contains(ref.name);
+  }
+
+ private:
+  using Place = std::tuple<std::string, std::string, std::string>;  // apiVersion, kind and namespace
+  static constexpr size_t kMany = 16;
+  static constexpr size_t kMostOthers = 2'000;
+
+  std::map<Place, std::set<std::string>> names_;
+};
+
 std::optional<Refusal> look(kube::Client& client, const Request& request, const Rendered& wanted, const TryOut& how,
-                            const json::value& object, Seen& seen) {
+                            const Present& present, const json::value& object, Seen& seen) {
   const kube::ObjectRef ref = seen.piece.ref();
   const auto failed = [&](std::string_view why, const std::string& message) {
     return Refusal{std::string(why), wanted.taint.redacted(to_string(ref) + ": " + message)};
@@ -52,12 +85,14 @@ std::optional<Refusal> look(kube::Client& client, const Request& request, const 
   auto kind = client.kind_of(ref.api_version, ref.kind);
   if (!kind && kind.error().code == Code::not_found && makes_kind(wanted.objects, ref)) return std::nullopt;
   if (!kind) return failed("kubernetesFailed", to_string(kind.error()));
-  auto live = client.get(ref);
-  if (!live) return failed("kubernetesFailed", to_string(live.error()));
-  if (live->failure && live->status != 404) return failed("kubernetesFailed", live->failure->message);
+  if (!present.lacks(ref)) {
+    auto live = client.get(ref);
+    if (!live) return failed("kubernetesFailed", to_string(live.error()));
+    if (live->failure && live->status != 404) return failed("kubernetesFailed", live->failure->message);
+    if (!live->failure) seen.live = std::move(live->body);
+  }
   json::value tried = object;
-  if (!live->failure) {
-    seen.live = std::move(live->body);
+  if (!seen.live.is_null()) {
     seen.piece.uid = text_at(seen.live, {"metadata", "uid"});
     if (std::string owner = owner_of(seen.live, request); !owner.empty()) {
       return failed("fieldConflict", "it belongs to " + owner + "; nothing was changed");
@@ -89,9 +124,10 @@ Tried<std::vector<Seen>> surveyed(kube::Client& client, const Request& request, 
   if (!pieces) return pieces.refusal();
   std::vector<Seen> seen(pieces->size());
   std::vector<std::optional<Refusal>> refusals(pieces->size());
+  const Present present(client, *pieces);
   kube::at_once(seen.size(), [&](size_t i) {
     seen[i].piece = std::move((*pieces)[i]);
-    refusals[i] = look(client, request, wanted, how, wanted.objects[i], seen[i]);
+    refusals[i] = look(client, request, wanted, how, present, wanted.objects[i], seen[i]);
   });
   for (const auto& each : refusals) {
     if (each) return *each;

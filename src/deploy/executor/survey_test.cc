@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "deploy/executor/testing_cluster.h"
 
 namespace sluice::deploy::executor {
@@ -23,6 +25,37 @@ TEST(Survey, WhatIsNotWantedGoesUnlessThePolicyKeepsIt) {
   goes = superfluous(inventory, wanted, policy);
   EXPECT_EQ(goes[0].action, "orphaned");
   EXPECT_TRUE(override_for(policy, goes, 3).empty());
+}
+
+TEST(Survey, ManyOfAKindAreListedAndNotAskedForOneByOne) {
+  TestingCluster cluster;
+  const Request request{.id = "r", .host = "h", .instance = "i", .name_space = "shop"};
+  Rendered wanted;
+  for (int i = 0; i < 20; ++i) {
+    wanted.objects.push_back({{"apiVersion", "v1"},
+                              {"kind", "ConfigMap"},
+                              {"metadata", {{"name", "m" + std::to_string(i)}, {"namespace", "shop"}}}});
+    rendering::place(wanted.objects.back(), "shop", false, request.labels());
+  }
+  std::atomic<int> lists = 0, reads = 0;
+  std::atomic<bool> is_forbidden = false;
+  cluster.server.instead = [&](const http::Request& asked) -> std::optional<http::Response> {
+    const std::string path = asked.target.substr(0, asked.target.find('?'));
+    if (path.starts_with(std::string(kMaps) + "/")) ++reads;
+    if (path != kMaps) return std::nullopt;
+    ++lists;
+    if (is_forbidden) return TestingApiServer::refusal(403, "Forbidden", "you may not");
+    return http::Response{.body = R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"m3"}}]})"};
+  };
+  auto seen = surveyed(cluster.client(), request, wanted, {});
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->size(), 20U);
+  for (const Seen& each : *seen) EXPECT_EQ(each.piece.action, "added");
+  EXPECT_EQ(lists, 1);
+  EXPECT_EQ(reads, 1) << "m3 may be there";
+  is_forbidden = true;
+  ASSERT_TRUE(surveyed(cluster.client(), request, wanted, {}));
+  EXPECT_EQ(reads, 21) << "who may not list asks for each";
 }
 
 TEST(Survey, AnObjectOfAnotherInstanceIsLeftAlone) {
