@@ -11,7 +11,7 @@ namespace sluice::migrate {
 namespace {
 
 constexpr int kTriesToEnter = 6;
-constexpr int64_t kFirstPauseMs = 20;
+constexpr int64_t kEntryPauseMs = 20;
 
 bool begins_with(const Statement& statement, std::string_view words) { return statement.first.starts_with(words); }
 
@@ -46,7 +46,7 @@ std::string index_name(const Statement& statement) {
 }
 
 Result<MigratorLock> take_lock(Database& database, const Caller& caller, Clock& clock) {
-  int64_t pause_ms = kFirstPauseMs;
+  int64_t pause_ms = kEntryPauseMs;
   for (int i = 1;; ++i) {
     auto taken = MigratorLock::take(database, caller, clock);
     // What the application holds and what another migrator holds are waited for alike.
