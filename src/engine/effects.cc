@@ -59,6 +59,7 @@ void EffectThreads::work() {
       jobs_.pop_front();
       wake_one();
       lock.unlock();
+      if (before_job_) before_job_();
       job.run();
       job = {};
       lock.lock();

@@ -48,8 +48,9 @@ class EffectThreads final : public EffectRunner {
   // `after_job` is called on the attempt's thread after each. `idle`: no other job waits for this thread, and what is
   // launched until it returns is left to it.
   using AfterJob = std::function<void(bool idle)>;
-  explicit EffectThreads(size_t most = 128, AfterJob after_job = nullptr)
-      : most_(most), after_job_(std::move(after_job)) {}
+  // `before_job` likewise before each; what it does not return from is not begun.
+  explicit EffectThreads(size_t most = 128, AfterJob after_job = nullptr, std::function<void()> before_job = nullptr)
+      : most_(most), after_job_(std::move(after_job)), before_job_(std::move(before_job)) {}
   ~EffectThreads() override;
 
   void launch(Job job) override;
@@ -62,6 +63,7 @@ class EffectThreads final : public EffectRunner {
 
   const size_t most_;
   const AfterJob after_job_;
+  const std::function<void()> before_job_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;

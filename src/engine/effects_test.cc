@@ -31,6 +31,22 @@ TEST(EffectThreads, GrowUntilEveryBlockingJobHasItsOwn) {
   EXPECT_EQ(threads.threads(), static_cast<size_t>(kJobs));
 }
 
+TEST(EffectThreads, AskBeforeEachJobWhetherItMayBegin) {
+  std::atomic<int> asked = 0, begun = 0;
+  std::latch done(2);
+  {
+    EffectThreads threads(1, nullptr, [&] { ++asked; });
+    for (int i = 0; i < 2; ++i) {
+      threads.launch({[&] {
+        EXPECT_EQ(asked, ++begun);
+        done.count_down();
+      }});
+    }
+    done.wait();
+  }
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(EffectThreads, GrowNoFurtherThanTheyMay) {
   std::latch two_begun(2);
   std::latch release(1);

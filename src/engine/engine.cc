@@ -26,15 +26,21 @@ constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
 
 Engine::Engine(EngineParts parts)
     : parts_(std::move(parts)),
-      effects_(std::make_unique<EffectThreads>(parts_.limits.effect_threads, [bell = bell_](bool idle) {
-        std::shared_lock lock(bell->mutex);
-        if (bell->engine == nullptr) return;
-        if (idle) {
-          bell->engine->help();
-        } else {
-          bell->engine->wake();
-        }
-      })) {
+      effects_(std::make_unique<EffectThreads>(
+          parts_.limits.effect_threads,
+          [bell = bell_](bool idle) {
+            std::shared_lock lock(bell->mutex);
+            if (bell->engine == nullptr) return;
+            if (idle) {
+              bell->engine->help();
+            } else {
+              bell->engine->wake();
+            }
+          },
+          [this] {
+            if (!parts_.may_act) return;
+            if (auto may = parts_.may_act(); !may) parts_.fatal(may.error().message);
+          })) {
   bell_->engine = this;
 }
 

@@ -37,6 +37,8 @@ struct EngineParts {
   std::function<void(const std::string&)> log;
   // The same, but it should be seen now: the end is waited for.
   std::function<void(const std::string&)> note;
+  // Asked before each attempt at an effect; an error: this process may not act any more, and must end. Null: it may.
+  std::function<Result<void>()> may_act;
   // The process must end, and why. Must not return.
   std::function<void(const std::string&)> fatal;
   // Where the journal's head is signed every 1,000 records and every minute; null: nowhere.

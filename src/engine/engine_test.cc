@@ -104,6 +104,7 @@ class EngineTest : public testing::Test {
            return Error{.code = Code::denied, .message = who.name + " may not call " + action};
          },
          .note = [this](const std::string& text) { noted.push_back(text); },
+         .may_act = may_act,
          .fatal =
              [](const std::string& why) {
                std::fprintf(stderr, "%s\n", why.c_str());
@@ -117,6 +118,7 @@ class EngineTest : public testing::Test {
     return engine;
   }
 
+  std::function<Result<void>()> may_act;
   TestingFolder folder;
   RealDisk disk;
   // The real one, but for what is said to have passed while nothing ran.
@@ -262,6 +264,20 @@ TEST_F(EngineTest, EndsTheProcessWhenAHandlerDoesNotReturn) {
         (void)engine->invoke({.action = "Work/stop", .input = {{"n", 1}}});
       },
       testing::ExitedWithCode(1), "the handler of Work/stop has not returned for");
+}
+
+TEST_F(EngineTest, BeginsNoEffectOnceItMayNotActAnyMore) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        may_act = [this]() -> Result<void> {
+          if (performed == 0) return Error{.message = "the lease has lapsed, and nothing was performed"};
+          return Error{.message = "it was asked too late"};
+        };
+        auto engine = start();
+        (void)engine->invoke({.action = "Work/wait", .input = {{"n", 1}}});
+      },
+      testing::ExitedWithCode(1), "the lease has lapsed, and nothing was performed");
 }
 
 TEST_F(EngineTest, WatchesOverHandlersWhileItStops) {

@@ -244,8 +244,11 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::
     if (each->val && std::string_view(each->keyword) == "password") state->password = each->val;
   }
   pq.free_options(options);
-  const char* keywords[] = {"connect_timeout", "fallback_application_name", "client_encoding", "dbname", nullptr};
-  const char* values[] = {"10", "sluice", "UTF8", address.c_str(), nullptr};
+  // A machine that is gone says nothing: the wire to it is given up after ten seconds.
+  const char* keywords[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                            "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+                            "client_encoding",  "dbname",           nullptr};
+  const char* values[] = {"10", "3", "2", "3", "10000", "sluice", "UTF8", address.c_str(), nullptr};
   state->connection = pq.connect(keywords, values, 1);
   if (!state->alive()) {
     return Error{.code = Code::unavailable,

@@ -9,8 +9,11 @@ constexpr int64_t kFormat = 1;
 
 constexpr const char* kCreate = R"sql(
 CREATE SCHEMA sluice;
-CREATE TABLE sluice.fence (format int8 NOT NULL, token int8 NOT NULL, batch int8 NOT NULL);
-INSERT INTO sluice.fence VALUES (1, 0, 0);
+CREATE TABLE sluice.fence (
+  format int8 NOT NULL, token int8 NOT NULL, batch int8 NOT NULL, id bytea NOT NULL, key_check bytea NOT NULL DEFAULT '',
+  leader bytea NOT NULL DEFAULT '', instance bytea NOT NULL DEFAULT '', url bytea NOT NULL DEFAULT '',
+  lease_until timestamptz NOT NULL DEFAULT '-infinity');
+INSERT INTO sluice.fence (format, token, batch, id) VALUES (1, 0, 0, uuid_send(gen_random_uuid()));
 CREATE TABLE sluice.journal (
   seq int8 PRIMARY KEY, flow bytea NOT NULL, prev int8 NOT NULL, record bytea, packed_hash bytea);
 CREATE TABLE sluice.state (
@@ -31,6 +34,16 @@ CREATE TABLE sluice.idempotency_key (
 CREATE INDEX idempotency_key_expires ON sluice.idempotency_key (expires_ms);
 CREATE TABLE sluice.sync_set (hash bytea PRIMARY KEY, content bytea NOT NULL);
 CREATE TABLE sluice.meta (name bytea PRIMARY KEY, value bytea NOT NULL);
+CREATE TABLE sluice.replica (
+  name bytea PRIMARY KEY, instance bytea NOT NULL, url bytea NOT NULL, seen timestamptz NOT NULL);
+CREATE TABLE sluice.file (
+  name bytea PRIMARY KEY, version int8 NOT NULL, mode int8 NOT NULL, size int8 NOT NULL, parts bytea NOT NULL,
+  gone bool NOT NULL);
+CREATE INDEX file_version ON sluice.file (version);
+CREATE TABLE sluice.file_part (
+  name bytea NOT NULL, part int8 NOT NULL, digest bytea NOT NULL, bytes bytea NOT NULL,
+  PRIMARY KEY (name, part, digest));
+ALTER TABLE sluice.file_part ALTER COLUMN bytes SET STORAGE EXTERNAL;
 CREATE FUNCTION sluice.begin_batch(own int8, number int8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE sluice.fence SET batch = number WHERE token = own AND batch < number;

@@ -2,6 +2,7 @@
 // number does not grow with the batch.
 #include "store/postgres_store.h"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -15,6 +16,8 @@ namespace sluice::store::postgres {
 namespace {
 
 constexpr size_t kIdleConnections = 8;
+constexpr size_t kDigestBytes = 32;
+constexpr int64_t kSilent_s = 10;  // how long nothing is heard of a replica until another one may take its name
 
 using Texts = std::vector<std::string>;
 using Numbers = std::vector<int64_t>;
@@ -236,8 +239,15 @@ struct PostgresStore::State {
   std::mutex writing;  // of all below
   std::unique_ptr<PostgresConnection> writer;
   int64_t token = 0;
-  int64_t number = 0;  // of the last batch that is known to be committed
+  std::atomic<int64_t> number = 0;  // of the last batch that is known to be committed
   uint64_t position = 0;
+  std::string id;
+
+  std::mutex renewing;  // of the connection below
+  std::unique_ptr<PostgresConnection> renewer;
+  std::atomic<int64_t> lease_until_ns = 0;  // on the steady clock; 0: there is no lease
+
+  std::mutex keeping;  // one file at a time
 
   mutable std::mutex breaking;
   std::optional<Error> broken;
@@ -259,14 +269,75 @@ struct PostgresStore::State {
     writer = std::move(*connected);
     if (auto durable = check_durable(); !durable) return durable;
     if (auto prepared = prepare_postgres(*writer); !prepared) return prepared;
-    auto fence = writer->query("UPDATE sluice.fence SET token = token + 1 RETURNING token, batch");
+    if (auto same = check_same(); !same) return same;
+    if (auto listed = list_replica(); !listed) return listed;
+    if (options.follow) return {};
+    const int64_t asked_ns = clock->monotonic_ns();
+    auto fence = writer->query(
+        "UPDATE sluice.fence SET token = token + 1, leader = $1, instance = $2, url = $3, lease_until = CASE WHEN $1 = "
+        "'' THEN '-infinity' ELSE clock_timestamp() + $4 * interval '1 second' END WHERE $1 = '' OR instance = $2 OR "
+        "lease_until < clock_timestamp() RETURNING token, batch",
+        {parameter(options.name), parameter(options.instance), parameter(options.url),
+         parameter(int64_t{options.lease_s})});
     if (!fence) return fence.error();
+    if (fence->size() == 0) {
+      (void)writer->query("DELETE FROM sluice.replica WHERE name = $1 AND instance = $2",
+                          {parameter(options.name), parameter(options.instance)});
+      return led_by_another();
+    }
+    if (!options.name.empty()) lease_until_ns = asked_ns + options.lease_s * int64_t{1'000'000'000};
     token = fence->integer(0, 0);
     number = fence->integer(0, 1);
     auto newest = writer->query("SELECT coalesce(max(seq), 0)::int8 FROM sluice.journal");
     if (!newest) return newest.error();
     position = static_cast<uint64_t>(newest->integer(0, 0));
     return {};
+  }
+
+  // That it is the store of this home, and has all that this home knows of.
+  Result<void> check_same() {
+    auto fence = writer->query("SELECT id, batch, key_check FROM sluice.fence");
+    if (!fence) return fence.error();
+    id = fence->bytes(0, 0);
+    if (!options.store_id.empty() && options.store_id != id) {
+      return Error{
+          .code = Code::conflict,
+          .message = "the store at this address is not the one that this home belongs to",
+          .next = "give the address of its own store, or take another home: export SLUICE_HOME=/another/folder"};
+    }
+    if (fence->integer(0, 1) < static_cast<int64_t>(options.seen)) return went_back();
+    return options.admit ? options.admit(fence->bytes(0, 2)) : Result<void>();
+  }
+
+  // One replica has a name at a time.
+  Result<void> list_replica() {
+    if (options.name.empty()) return {};
+    auto listed = writer->query(
+        "INSERT INTO sluice.replica (name, instance, url, seen) VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT "
+        "(name) "
+        "DO UPDATE SET instance = excluded.instance, url = excluded.url, seen = excluded.seen WHERE replica.instance = "
+        "excluded.instance OR replica.seen < clock_timestamp() - $4 * interval '1 second' RETURNING 1",
+        {parameter(options.name), parameter(options.instance), parameter(options.url), parameter(kSilent_s)});
+    if (!listed) return listed.error();
+    if (listed->size() > 0) return {};
+    return Error{.code = Code::conflict,
+                 .message = "another replica is called " + options.name + ", and was heard of less than " +
+                            std::to_string(kSilent_s) + " seconds ago",
+                 .next = "give this one another name: sluice serve --replica NAME"};
+  }
+
+  static Error went_back() {
+    return {.code = Code::invalid,
+            .message = "this PostgreSQL came back with less than it had acknowledged",
+            .next = "it may be an old backup, or a standby that lagged: bring the newest server back"};
+  }
+
+  Error led_by_another() {
+    auto lease = writer->query("SELECT leader, url FROM sluice.fence");
+    const std::string name = lease && lease->size() == 1 ? lease->bytes(0, 0) : "another";
+    return {.code = Code::conflict,
+            .message = "the replica " + name + " leads this store",
+            .next = "stop it first, or give this one a name and let it follow: sluice serve --replica NAME"};
   }
 
   Result<void> check_durable() {
@@ -285,7 +356,7 @@ struct PostgresStore::State {
 
   std::optional<Error> break_with(Error error) {
     const std::lock_guard guard(breaking);
-    broken = std::move(error);
+    if (!broken) broken = std::move(error);
     return broken;
   }
 
@@ -294,6 +365,9 @@ struct PostgresStore::State {
     {
       const std::lock_guard guard(breaking);
       if (broken) return *broken;
+    }
+    if (options.follow) {
+      return Error{.code = Code::conflict, .message = "this replica follows, and a follower writes nothing"};
     }
     if (!writer->alive()) {
       if (auto back = reconnect(); !back) return back;
@@ -331,9 +405,7 @@ struct PostgresStore::State {
     if (!fence) return fence.error();
     if (fence->size() != 1 || fence->integer(0, 0) != token) return *break_with(taken_over());
     if (fence->integer(0, 1) < number) {
-      return *break_with({.code = Code::invalid,
-                          .message = "this PostgreSQL came back with less than it had acknowledged",
-                          .next = "it may be an old backup, or a standby that lagged: bring the newest server back"});
+      return *break_with(went_back());
     }
     writer = std::move(*connected);
     return {};
@@ -480,6 +552,245 @@ Result<void> PostgresStore::back_up(const std::string&) {
 std::optional<Error> PostgresStore::broken() const {
   const std::lock_guard guard(state_->breaking);
   return state_->broken;
+}
+
+// ---------------------------------------------------------------------------------------------------------- files
+
+namespace {
+
+std::string joined_digests(const std::vector<std::string>& digests) {
+  std::string all;
+  for (const auto& each : digests) all += each;
+  return all;
+}
+
+}  // namespace
+
+// The parts come first, each by itself, so that commits need not wait for a large file; what a failure leaves of them
+// goes when the file is kept the next time.
+Result<void> PostgresStore::keep(const KeptFile& file,
+                                 const std::function<Result<std::string>(size_t part)>& bytes_of) {
+  const std::lock_guard guard(state_->keeping);
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  for (size_t part = 0; part < file.parts.size(); ++part) {
+    const std::vector<PostgresParameter> which = {parameter(file.name), parameter(signed_of(part)),
+                                                  parameter(file.parts[part])};
+    auto there =
+        (*connection)->query("SELECT 1 FROM sluice.file_part WHERE name = $1 AND part = $2 AND digest = $3", which);
+    if (!there) return there.error();
+    if (there->size() > 0) continue;
+    auto bytes = bytes_of(part);
+    if (!bytes) return bytes.error();
+    auto all = which;
+    all.push_back(parameter(*bytes));
+    auto put = (*connection)
+                   ->query(
+                       "INSERT INTO sluice.file_part (name, part, digest, bytes) VALUES ($1, $2, $3, $4) ON "
+                       "CONFLICT DO NOTHING",
+                       all);
+    if (!put) return put.error();
+  }
+  state_->give_back(*std::move(connection), true);
+  Numbers numbers;
+  for (size_t part = 0; part < file.parts.size(); ++part) numbers.push_back(signed_of(part));
+  const std::lock_guard writing(state_->writing);
+  return state_->transact([&](PostgresConnection& to) {
+    to.send(
+        "INSERT INTO sluice.file (name, version, mode, size, parts, gone) SELECT $1, batch, $2, $3, $4, false FROM "
+        "sluice.fence ON CONFLICT (name) DO UPDATE SET version = excluded.version, mode = excluded.mode, size = "
+        "excluded.size, parts = excluded.parts, gone = false",
+        {parameter(file.name), parameter(int64_t{file.mode}), parameter(signed_of(file.size)),
+         parameter(joined_digests(file.parts))});
+    to.send(
+        "DELETE FROM sluice.file_part WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM unnest($2::int8[], $3::bytea[]) AS "
+        "kept(part, digest) WHERE kept.part = file_part.part AND kept.digest = file_part.digest)",
+        {parameter(file.name), parameter(numbers), parameter(file.parts)});
+  });
+}
+
+Result<void> PostgresStore::drop(const std::string& name) {
+  const std::lock_guard guard(state_->keeping);
+  const std::lock_guard writing(state_->writing);
+  return state_->transact([&](PostgresConnection& to) {
+    to.send(
+        "UPDATE sluice.file SET version = fence.batch, size = 0, parts = '', gone = true FROM sluice.fence WHERE name "
+        "= "
+        "$1",
+        {parameter(name)});
+    to.send("DELETE FROM sluice.file_part WHERE name = $1", {parameter(name)});
+  });
+}
+
+Result<std::vector<KeptFile>> PostgresStore::changed_after(uint64_t version) {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto rows = (*connection)
+                  ->query(
+                      "SELECT name, version, mode, size, parts, gone FROM sluice.file WHERE version > $1 ORDER BY "
+                      "version, name",
+                      {parameter(signed_of(version))});
+  if (!rows) return rows.error();
+  std::vector<KeptFile> all;
+  for (size_t row = 0; row < rows->size(); ++row) {
+    KeptFile file{.name = rows->bytes(row, 0),
+                  .version = static_cast<uint64_t>(rows->integer(row, 1)),
+                  .mode = static_cast<uint32_t>(rows->integer(row, 2)),
+                  .size = static_cast<uint64_t>(rows->integer(row, 3)),
+                  .parts = {},
+                  .gone = rows->integer(row, 5) != 0};
+    const std::string parts = rows->bytes(row, 4);
+    for (size_t at = 0; at + kDigestBytes <= parts.size(); at += kDigestBytes) {
+      file.parts.push_back(parts.substr(at, kDigestBytes));
+    }
+    all.push_back(std::move(file));
+  }
+  state_->give_back(*std::move(connection), true);
+  return all;
+}
+
+Result<std::string> PostgresStore::part(const std::string& name, size_t part, const std::string& digest) {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto rows = (*connection)
+                  ->query("SELECT bytes FROM sluice.file_part WHERE name = $1 AND part = $2 AND digest = $3",
+                          {parameter(name), parameter(signed_of(part)), parameter(digest)});
+  if (!rows) return rows.error();
+  if (rows->size() == 0) {
+    return Error{.code = Code::not_found, .message = "part " + std::to_string(part) + " of " + name + " is not kept"};
+  }
+  std::string bytes = rows->bytes(0, 0);
+  state_->give_back(*std::move(connection), true);
+  return bytes;
+}
+
+// ---------------------------------------------------------------------------------------------------------- the lease
+
+namespace {
+
+constexpr const char* kHere = "UPDATE sluice.replica SET seen = clock_timestamp() WHERE name = $1 AND instance = $2";
+
+}  // namespace
+
+const std::string& PostgresStore::id() const { return state_->id; }
+const std::string& PostgresStore::instance() const { return state_->options.instance; }
+uint64_t PostgresStore::batch() const { return static_cast<uint64_t>(state_->number.load()); }
+int64_t PostgresStore::token() const { return state_->token; }
+
+uint64_t PostgresStore::bytes() {
+  auto connection = state_->reader();
+  if (!connection) return 0;
+  auto rows = (*connection)
+                  ->query(
+                      "SELECT coalesce(sum(pg_total_relation_size(quote_ident(schemaname) || '.' || "
+                      "quote_ident(tablename))), 0)::int8 FROM pg_tables WHERE schemaname = 'sluice'");
+  if (!rows) return 0;
+  const auto bytes = static_cast<uint64_t>(rows->integer(0, 0));
+  state_->give_back(*std::move(connection), true);
+  return bytes;
+}
+
+Result<void> PostgresStore::set_key_check(const std::string& value) {
+  const std::lock_guard writing(state_->writing);
+  return state_->transact([&](PostgresConnection& to) {
+    to.send("UPDATE sluice.fence SET key_check = $1 WHERE key_check = ''", {parameter(value)});
+  });
+}
+
+Result<void> PostgresStore::renew() {
+  if (state_->lease_until_ns == 0) return {};
+  const std::lock_guard guard(state_->renewing);
+  if (auto error = broken()) return *error;
+  const int64_t asked_ns = state_->clock->monotonic_ns();
+  const auto lapsed = [&](const Error& why) -> Error {
+    if (state_->clock->monotonic_ns() < state_->lease_until_ns) return why;
+    return *state_->break_with({.code = Code::unavailable,
+                                .message = "the lease on the store has lapsed: " + why.message,
+                                .next = "another replica leads now, or will; start this one again"});
+  };
+  if (asked_ns >= state_->lease_until_ns) {
+    return lapsed({.code = Code::unavailable, .message = "it was not renewed in time"});
+  }
+  if (!state_->renewer || !state_->renewer->alive()) {
+    auto connected = state_->connect();
+    if (!connected) return lapsed(connected.error());
+    state_->renewer = *std::move(connected);
+  }
+  auto renewed = state_->renewer->query(
+      "UPDATE sluice.fence SET lease_until = clock_timestamp() + $2 * interval '1 second' WHERE token = $1 RETURNING "
+      "batch",
+      {parameter(state_->token), parameter(int64_t{state_->options.lease_s})});
+  if (!renewed) return lapsed(renewed.error());
+  if (renewed->size() == 0) return *state_->break_with(State::taken_over());
+  state_->lease_until_ns = asked_ns + state_->options.lease_s * int64_t{1'000'000'000};
+  (void)state_->renewer->query(kHere, {parameter(state_->options.name), parameter(state_->options.instance)});
+  return {};
+}
+
+void PostgresStore::resign() {
+  const auto& options = state_->options;
+  if (options.name.empty() || broken()) return;
+  const std::lock_guard guard(state_->renewing);
+  auto connected = state_->connect();
+  if (!connected) return;
+  (void)(*connected)
+      ->query("DELETE FROM sluice.replica WHERE name = $1 AND instance = $2",
+              {parameter(options.name), parameter(options.instance)});
+  if (state_->lease_until_ns == 0) return;
+  (void)(*connected)
+      ->query("UPDATE sluice.fence SET lease_until = '-infinity' WHERE token = $1", {parameter(state_->token)});
+}
+
+Result<void> PostgresStore::say_here() {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto said = (*connection)->query(kHere, {parameter(state_->options.name), parameter(state_->options.instance)});
+  if (!said) return said.error();
+  state_->give_back(*std::move(connection), true);
+  return {};
+}
+
+Result<std::optional<Lease>> PostgresStore::lease() {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto rows = (*connection)
+                  ->query(
+                      "SELECT leader, instance, url, token, CASE WHEN lease_until = '-infinity' THEN 0 ELSE "
+                      "(extract(epoch FROM lease_until - clock_timestamp()) * 1000)::int8 END FROM sluice.fence");
+  if (!rows) return rows.error();
+  state_->give_back(*std::move(connection), true);
+  if (rows->size() == 0 || rows->bytes(0, 0).empty()) return std::optional<Lease>();
+  return std::optional<Lease>({.name = rows->bytes(0, 0),
+                               .instance = rows->bytes(0, 1),
+                               .url = rows->bytes(0, 2),
+                               .token = rows->integer(0, 3),
+                               .left_ms = rows->integer(0, 4)});
+}
+
+Result<std::vector<ReplicaRow>> PostgresStore::replicas() {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto rows = (*connection)
+                  ->query(
+                      "SELECT name, replica.url, (extract(epoch FROM clock_timestamp() - seen) * 1000)::int8, "
+                      "replica.instance = fence.instance AND lease_until > clock_timestamp() FROM sluice.replica, "
+                      "sluice.fence ORDER BY name");
+  if (!rows) return rows.error();
+  state_->give_back(*std::move(connection), true);
+  std::vector<ReplicaRow> all;
+  for (size_t row = 0; row < rows->size(); ++row) {
+    all.push_back({.name = rows->bytes(row, 0),
+                   .url = rows->bytes(row, 1),
+                   .silent_ms = rows->integer(row, 2),
+                   .leads = rows->integer(row, 3) != 0});
+  }
+  return all;
+}
+
+std::optional<int64_t> PostgresStore::lease_left_ms() const {
+  const int64_t until_ns = state_->lease_until_ns;
+  if (until_ns == 0) return std::nullopt;
+  return std::max<int64_t>(0, (until_ns - state_->clock->monotonic_ns()) / 1'000'000);
 }
 
 }  // namespace sluice::store::postgres

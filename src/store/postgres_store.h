@@ -7,25 +7,57 @@
 // answer was lost is looked up by its number, never guessed; while that cannot be done, the call waits, and after
 // `patience_s` the store is broken.
 //
+// With a name it opens under a lease, which counts by the server's clock: it leads until the lease has lapsed, and
+// renew() must be called in time. Whoever else opens meanwhile is refused. Without a name the store is taken over at
+// once.
+//
 // Refused is a server that can lose what it has acknowledged: with fsync or full_page_writes off.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
+#include "store/kept_files.h"
 #include "store/store.h"
 
 namespace sluice::store::postgres {
 
 struct PostgresOptions {
-  int patience_s = 30;  // for the answer that was lost
+  int patience_s = 30;   // for the answer that was lost
+  std::string name;      // of the replica that opens it; empty: without a lease
+  std::string instance;  // of the replica's home, which may take its own lease again
+  std::string url = {};  // where the replica can be reached
+  int lease_s = 5;
+  bool follow = false;        // nothing is taken over, and nothing can be written
+  uint64_t seen = 0;          // the last batch that this home knows to be committed: a store with less is refused
+  std::string store_id = {};  // the store that this home belongs to; empty: any
+  // Asked before anything is taken over, with the store's key check (empty: it has none yet).
+  std::function<Result<void>(const std::string& key_check)> admit = {};
 };
 
-class PostgresStore final : public Store {
+// Who leads.
+struct Lease {
+  std::string name, instance, url;
+  int64_t token = 0;
+  int64_t left_ms = 0;  // by the server's clock; not above 0: it has lapsed
+};
+
+// A replica that has opened the store, and when it was heard of last.
+struct ReplicaRow {
+  std::string name, url;
+  int64_t silent_ms = 0;
+  bool leads = false;
+};
+
+class PostgresStore final : public Store, public KeptFiles {
  public:
-  // Makes the tables if there are none. `invalid` for a format of a newer Sluice and for a server that is not durable,
-  // `unavailable` if libpq or the server is away.
+  // Makes the tables if there are none. `invalid` for a format of a newer Sluice, for a server that is not durable and
+  // for one that has less than `seen`, `conflict` while another one leads, `unavailable` if libpq or the server is
+  // away.
   static Result<std::unique_ptr<PostgresStore>> open(Clock& clock, const std::string& address,
                                                      PostgresOptions options = {});
   ~PostgresStore() override;
@@ -37,6 +69,31 @@ class PostgresStore final : public Store {
   // Refused: PostgreSQL's own tools do it.
   Result<void> back_up(const std::string& path) override;
   std::optional<Error> broken() const override;
+
+  Result<void> keep(const KeptFile& file, const std::function<Result<std::string>(size_t part)>& bytes_of) override;
+  Result<void> drop(const std::string& name) override;
+  Result<std::vector<KeptFile>> changed_after(uint64_t version) override;
+  Result<std::string> part(const std::string& name, size_t part, const std::string& digest) override;
+
+  const std::string& id() const;        // of the store, 16 bytes
+  const std::string& instance() const;  // as it was opened
+  uint64_t batch() const;               // the last that is committed
+  int64_t token() const;
+  uint64_t bytes();  // that the store takes there; 0 if that cannot be told now
+  // A value by which holders of the cluster's key know that it is the one. It stays once it is set.
+  Result<void> set_key_check(const std::string& value);
+
+  // Holds the lease for its whole time from now on. Where that cannot be done before it lapses, the store is broken.
+  Result<void> renew();
+  // Gives the lease back, so that nobody has to wait for its end.
+  void resign();
+  // For a follower: says that it is there. A leader says so with renew().
+  Result<void> say_here();
+  // None: nobody has led ever.
+  Result<std::optional<Lease>> lease();
+  Result<std::vector<ReplicaRow>> replicas();
+  // How long the lease is certain to be held, by this machine's steady clock; none: there is no lease.
+  std::optional<int64_t> lease_left_ms() const;
 
  private:
   struct State;

@@ -114,6 +114,163 @@ TEST_F(PostgresStoreTest, AServerThatWentBackIsRefused) {
   EXPECT_TRUE(store->broken());
 }
 
+// ---------------------------------------------------------------------------------------------------------- the lease
+
+PostgresOptions replica(const std::string& name, int lease_s = 60) {
+  return {.name = name, .instance = "instance of " + name, .url = "https://" + name + ".example", .lease_s = lease_s};
+}
+
+TEST_F(PostgresStoreTest, WhileOneLeadsNobodyElseOpensIt) {
+  EXPECT_FALSE(opened(address(), {.follow = true})->lease()->has_value());
+  auto first = opened(address(), replica("east"));
+  auto refused = PostgresStore::open(clock, address(), replica("west"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("the replica east leads this store"));
+  auto lease = *first->lease();
+  EXPECT_EQ(lease->name, "east");
+  EXPECT_EQ(lease->url, "https://east.example");
+  EXPECT_GT(lease->left_ms, 50'000);
+  EXPECT_TRUE(first->renew());
+  EXPECT_TRUE(first->commit(step(1, "1")));
+}
+
+TEST_F(PostgresStoreTest, WhoResignsMakesRoomAtOnce) {
+  auto first = opened(address(), replica("east"));
+  const auto token = first->token();
+  first->resign();
+  EXPECT_LE((*first->lease())->left_ms, 0);
+  auto second = opened(address(), replica("west"));
+  EXPECT_GT(second->token(), token);
+  EXPECT_FALSE(first->commit(step(1, "from the one that resigned")));
+}
+
+TEST_F(PostgresStoreTest, TheSameHomeMayTakeItsOwnLeaseAgain) {
+  auto killed = opened(address(), replica("east"));
+  ASSERT_TRUE(killed->commit(step(1, "1")));
+  auto again = opened(address(), replica("east"));
+  EXPECT_TRUE(again->commit(step(2, "2")));
+  EXPECT_FALSE(killed->renew());
+  EXPECT_TRUE(killed->broken());
+}
+
+TEST_F(PostgresStoreTest, ALeaseThatLapsedBreaksTheStoreOfItsHolder) {
+  auto paused = opened(address(), replica("east", 1));
+  auto other = PostgresStore::open(clock, address(), replica("west"));
+  while (!other) {
+    ASSERT_EQ(other.error().code, Code::conflict);
+    other = PostgresStore::open(clock, address(), replica("west"));
+  }
+  EXPECT_EQ(*paused->lease_left_ms(), 0);
+  auto refused = paused->renew();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the lease on the store has lapsed"));
+  EXPECT_TRUE(paused->broken());
+  EXPECT_FALSE(paused->commit(step(1, "from the one that was paused")));
+  EXPECT_TRUE((*other)->commit(step(1, "1")));
+}
+
+TEST_F(PostgresStoreTest, AStoreWithLessThanThisHomeSawIsRefusedAndNotTakenOver) {
+  uint64_t seen = 0;
+  std::string id;
+  {
+    auto store = opened(address(), replica("east"));
+    ASSERT_TRUE(store->commit(step(1, "1")));
+    seen = store->batch();
+    id = store->id();
+    store->resign();
+  }
+  auto options = replica("west");
+  options.seen = seen + 1;
+  auto refused = PostgresStore::open(clock, address(), options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("less than it had acknowledged"));
+  options.seen = seen;
+  options.store_id = std::string(16, 'x');
+  EXPECT_EQ(PostgresStore::open(clock, address(), options).error().code, Code::conflict);
+  options.store_id = id;
+  options.admit = [](const std::string&) -> Result<void> { return Error{.code = Code::denied, .message = "no key"}; };
+  EXPECT_EQ(PostgresStore::open(clock, address(), options).error().code, Code::denied);
+  EXPECT_EQ((*opened(address(), {.follow = true})->lease())->name, "east");
+  options.admit = {};
+  EXPECT_TRUE(opened(address(), options));
+}
+
+TEST_F(PostgresStoreTest, AFollowerIsListedReadsAndWritesNothing) {
+  auto leader = opened(address(), replica("east"));
+  ASSERT_TRUE(leader->commit(step(1, "1")));
+  auto options = replica("west");
+  options.follow = true;
+  auto follower = opened(address(), options);
+  EXPECT_EQ(value_of(*follower), "1");
+  EXPECT_EQ(follower->commit(step(2, "2")).error().code, Code::conflict);
+  EXPECT_TRUE(follower->say_here());
+  auto all = *follower->replicas();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, "east");
+  EXPECT_TRUE(all[0].leads);
+  EXPECT_EQ(all[1].name, "west");
+  EXPECT_FALSE(all[1].leads);
+  EXPECT_EQ(all[1].url, "https://west.example");
+  EXPECT_TRUE(leader->commit(step(2, "2")));
+  follower->resign();
+  EXPECT_EQ(leader->replicas()->size(), 1u);
+}
+
+TEST_F(PostgresStoreTest, TwoReplicasCannotHaveOneName) {
+  auto first = opened(address(), replica("east"));
+  auto options = replica("east");
+  options.instance = "another home";
+  options.follow = true;
+  auto refused = PostgresStore::open(clock, address(), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("another replica is called east"));
+  auto other = *PostgresConnection::open(address());
+  ASSERT_TRUE(other->execute("UPDATE sluice.replica SET seen = seen - interval '11 seconds'"));
+  EXPECT_TRUE(PostgresStore::open(clock, address(), options));
+}
+
+// ---------------------------------------------------------------------------------------------------------- files
+
+TEST_F(PostgresStoreTest, FilesAreKeptInPartsAndTheirRemovalIsRemembered) {
+  auto store = opened();
+  const std::string one(32, '1'), two(32, '2'), three(32, '3');
+  int asked = 0;
+  const auto bytes_of = [&](size_t part) -> Result<std::string> {
+    ++asked;
+    return "bytes of part " + std::to_string(part);
+  };
+  ASSERT_TRUE(store->keep({.name = "blobs/a", .mode = 0400, .size = 30, .parts = {one, two}}, bytes_of));
+  EXPECT_EQ(asked, 2);
+  auto first = *store->changed_after(0);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].parts, (std::vector<std::string>{one, two}));
+  EXPECT_EQ(first[0].mode, 0400u);
+  EXPECT_EQ(*store->part("blobs/a", 1, two), "bytes of part 1");
+  ASSERT_TRUE(store->keep({.name = "blobs/a", .mode = 0400, .size = 31, .parts = {one, three}}, bytes_of));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(store->part("blobs/a", 1, two).error().code, Code::not_found);
+  auto second = *store->changed_after(first[0].version);
+  ASSERT_EQ(second.size(), 1u);
+  ASSERT_TRUE(store->drop("blobs/a"));
+  auto gone = *store->changed_after(second[0].version);
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_TRUE(gone[0].gone);
+  EXPECT_EQ(store->part("blobs/a", 0, one).error().code, Code::not_found);
+}
+
+TEST_F(PostgresStoreTest, WhoWasTakenOverKeepsNoFileEither) {
+  auto paused = opened();
+  auto newer = opened();
+  auto refused = paused->keep({.name = "keys/k", .parts = {std::string(32, '1')}},
+                              [](size_t) -> Result<std::string> { return std::string("old"); });
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(newer->changed_after(0)->empty());
+}
+
+// ---------------------------------------------------------------------------------------------------------- faults
+
 // Passes everything on between a client and the server, until it is told to cut.
 class Relay {
  public:

@@ -1,0 +1,142 @@
+"""A PostgreSQL server of the test's own, and homes whose stores are on it."""
+
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), Path("/usr/lib/postgresql/bin"))
+
+
+class Server:
+    def __init__(self, **settings):
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+        self.user = pwd.getpwnam("postgres") if os.getuid() == 0 else None
+        if self.user:
+            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
+        self.run([BIN / "initdb", "-D", self.folder / "data", "-U", "sluice", "-A", "trust", "-N", "--locale=C.UTF-8"],
+                 check=True, capture_output=True)
+        with (self.folder / "data/postgresql.conf").open("a") as file:
+            file.write(f"listen_addresses = ''\nunix_socket_directories = '{self.folder}'\nshared_buffers = 16MB\n")
+            file.writelines(f"{name} = {value}\n" for name, value in settings.items())
+        self.address = f"postgresql://sluice@/postgres?host={self.folder}"
+        self.start()
+
+    def start(self):
+        with (self.folder / "log").open("ab") as log:
+            self.process = self.run([BIN / "postgres", "-D", self.folder / "data"], how=subprocess.Popen, stdout=log,
+                                    stderr=log)
+
+    def crash(self):
+        """Ends at once, as after a power cut; start() recovers."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(timeout=60)
+
+    def run(self, words, how=subprocess.run, **options):
+        if self.user:
+            options |= {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []}
+        return how(words, cwd=self.folder, **options)
+
+    def ready(self):
+        return subprocess.run([BIN / "pg_isready", "-q", "-h", self.folder, "-t", "1"]).returncode == 0
+
+    def sql(self, statement):
+        done = self.run([BIN / "psql", "-h", self.folder, "-U", "sluice", "-d", "postgres", "-tAc", statement], check=True,
+                        capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=60)
+        shutil.rmtree(self.folder)
+
+
+@pytest.fixture
+def started(eventually):
+    servers = []
+
+    def start(**settings):
+        servers.append(Server(**settings))
+        eventually(servers[-1].ready)
+        return servers[-1]
+    yield start
+    for server in servers:
+        server.stop()
+
+
+class Plane:
+    """A home whose store is on the server, and its control plane."""
+
+    def __init__(self, sluice, root, folder, address):
+        self.sluice, self.root, self.folder, self.address = sluice, root, folder, address
+        folder.mkdir(exist_ok=True)
+        self.home = folder / "h"
+        self.process = None
+
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
+
+    def run(self, *words, code=0):
+        done = subprocess.run([str(self.sluice), *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                              env=self.environment(), timeout=120)
+        assert code is None or done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done
+
+    def data(self, *words, **more):
+        return json.loads(self.run(*words, "-o", "json", **more).stdout)
+
+    def begin(self, *words):
+        """The control plane, without waiting for it; $SLUICE_STORE has the address."""
+        with (self.folder / "serve.log").open("ab") as log:
+            self.process = subprocess.Popen([str(self.sluice), "serve", *words], stdout=log, stderr=log, cwd=self.folder,
+                                            env=self.environment() | {"SLUICE_STORE": self.address})
+        return self
+
+    def serve(self, *words):
+        self.begin(*words)
+        done = self.run("status", "--wait", "60s", "-q", code=None)
+        assert done.returncode == 0, self.log()
+        return self
+
+    def refused(self, *words):
+        """What it says when it does not start, and its exit code."""
+        done = subprocess.run([str(self.sluice), "serve", *words], capture_output=True, text=True, cwd=self.folder,
+                              env=self.environment() | {"SLUICE_STORE": self.address}, timeout=60)
+        assert done.returncode != 0
+        return done.returncode, done.stderr
+
+    def log(self):
+        return (self.folder / "serve.log").read_text()
+
+    def end(self, how=signal.SIGTERM):
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(timeout=60)
+        self.process = None
+        return code
+
+
+@pytest.fixture
+def plane(sluice, root, tmp_path, started):
+    """Makes control planes, all on one server; what they have started is stopped at the end."""
+    made = []
+
+    def make(name, server):
+        made.append(Plane(sluice, root, tmp_path / name, server.address))
+        return made[-1]
+    yield make
+    for one in made:
+        if one.process is not None:
+            one.process.send_signal(signal.SIGCONT)
+        if one.home.exists():
+            one.run("stop", "--timeout", "60s", code=None)
+        one.end(signal.SIGKILL)
