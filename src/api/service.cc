@@ -157,6 +157,12 @@ Result<const lang::ViewWords*> words_of_view(const std::string& name) {
   return *view;
 }
 
+Error not_shared() {
+  return {.code = Code::conflict,
+          .message = "the store of this control plane is in its home, so it has no replicas",
+          .next = "sluice serve --store postgresql://USER@HOST/DATABASE"};
+}
+
 std::string version_in(const json::object& about) {
   const json::value* version = about.if_contains("version");
   return version != nullptr && version->is_string() ? std::string(version->get_string()) : "0";
@@ -219,6 +225,16 @@ const std::vector<Service::Route>& Service::routes() {
        {"v1", "login", "sso", "callback"},
        &Service::sso_callback,
        "Take a browser back from the provider, with a session",
+       Route::For::anybody},
+      {"POST",
+       {"v1", "replicas", "tokens"},
+       &Service::invite_replica,
+       "Make a token with which another home may join as a replica",
+       Route::For::admin},
+      {"POST",
+       {"v1", "replicas", "join"},
+       &Service::join_replica,
+       "Join as a replica with a token, which is good once",
        Route::For::anybody},
       {"POST", {"v1", "logout"}, &Service::logout, "End the session that the request came by"},
       {"GET", {"v1", "session"}, &Service::session, "Say who calls, with what roles, and until when"},
@@ -486,6 +502,35 @@ http::Response Service::make_code(const Call& call) {
   auto made = logins_.make_code(call.caller, bearer != nullptr ? bearer->substr(kScheme) : "");
   if (!made) return refused(made.error());
   http::Response response = in_json(json::object{{"code", made->code}, {"expires", utc_text(made->expires_ms)}}, 201);
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
+http::Response Service::invite_replica(const Call& call) {
+  if (auto body = body_of(call.request, {}); !body) return refused(body.error());
+  if (!parts_.invite) return refused(not_shared());
+  auto made = parts_.invite();
+  if (!made) return refused(made.error());
+  http::Response response = in_json(*made, 201);
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
+// Whoever shows a token is told the cluster's key, so nobody on the way may read the answer.
+http::Response Service::join_replica(const Call& call) {
+  auto body = body_of(call.request, {"token"});
+  if (!body) return refused(body.error());
+  auto token = text_member(*body, "token");
+  if (!token) return refused(token.error());
+  if (!parts_.admit) return refused(not_shared());
+  if (!call.peer.tls && !call.peer.credentials) {
+    return refused({.code = Code::denied,
+                    .message = "the key of a cluster crosses no network in the clear",
+                    .next = "let the replica that leads listen with a certificate: --tls-own"});
+  }
+  auto admitted = parts_.admit(*token);
+  if (!admitted) return refused(admitted.error());
+  http::Response response = in_json(*admitted);
   response.headers.push_back({"Cache-Control", "no-store"});
   return response;
 }

@@ -61,6 +61,8 @@ class Service final : public host::SocketService {
   http::Response session(const Call& call);
   http::Response session_shown(const engine::Caller& caller, const std::optional<Logins::Who>& in);
   http::Response make_code(const Call& call);
+  http::Response invite_replica(const Call& call);
+  http::Response join_replica(const Call& call);
   http::Response sso(const Call& call);
   http::Response sso_start(const Call& call);
   http::Response sso_callback(const Call& call);

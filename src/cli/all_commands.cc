@@ -18,6 +18,7 @@ Commands all_commands() {
   add_storage_commands(commands);
   add_logs_commands(commands);
   add_serve_commands(commands);
+  add_replicas_commands(commands);
   add_env_commands(commands);
   add_env_manifest_commands(commands);
   add_env_apply_commands(commands);

@@ -12,6 +12,7 @@ void add_artifact_commands(Commands& commands);
 void add_runtime_commands(Commands& commands);
 void add_logs_commands(Commands& commands);
 void add_serve_commands(Commands& commands);
+void add_replicas_commands(Commands& commands);
 void add_up_commands(Commands& commands);
 void add_down_commands(Commands& commands);
 void add_scale_commands(Commands& commands);

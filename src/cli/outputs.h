@@ -333,6 +333,24 @@ struct Stopped {
 };
 BOOST_DESCRIBE_STRUCT(Stopped, (), (stopped, pid, routers, replicas))
 
+// A replica of the control plane.
+struct KnownReplica {
+  std::string name, url;
+  bool leads = false;
+  int64_t silentMs = 0;
+};
+BOOST_DESCRIBE_STRUCT(KnownReplica, (), (name, url, leads, silentMs))
+
+struct JoinToken {
+  std::string token, expires, url;
+};
+BOOST_DESCRIBE_STRUCT(JoinToken, (), (token, expires, url))
+
+struct Joined {
+  std::string joined;
+};
+BOOST_DESCRIBE_STRUCT(Joined, (), (joined))
+
 struct ConsoleLink {
   std::string url, expires;
 };

@@ -54,6 +54,7 @@
 #include "process/replica_exec.h"
 #include "process/supervisor.h"
 #include "router/worker_order.h"
+#include "store/mirrored_disk.h"
 
 namespace sluice::cli {
 
@@ -64,9 +65,11 @@ int run_program(int count, char** words, const AddConcepts& add) {
   // A file that may not grow is an error like a full disk, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   const Variables variables = process_variables();
-  RealDisk disk;
-  if (auto code = router::serve_as_worker(count, words, disk)) return *code;
+  RealDisk real_disk;
+  if (auto code = router::serve_as_worker(count, words, real_disk)) return *code;
+  store::MirroredDisk disk(real_disk);
   host::LoadedConcepts loaded{.concepts = deploy::concepts()};
+  loaded.tools.add(disk);
   if (add) add(loaded, disk, variables);
   // A home that cannot be found is an error of the commands that need one.
   const auto home = host::find_home(disk, variables);

@@ -81,6 +81,13 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
                                       const std::string& folder) {
   Narrator& narrator = opening.narrator;
   HomeEngine& self = *this;
+  if (home_->postgres != nullptr) {
+    lease_ = std::make_unique<LeaseKeeper>(leased(*home_->postgres), opening.disk, opening.home,
+                                           [&narrator](const Error& lost) {
+                                             narrator.last_words(lost);
+                                             std::_Exit(exit_code(lost.code));
+                                           });
+  }
   if (auto keys = opening.home.folder("keys"); !keys) return keys.error();
   if (auto opened_heads = open_heads(narrator); !opened_heads) return opened_heads.error();
   auto blobs = opening.home.folder("blobs");
@@ -111,6 +118,13 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
                       const json::object& input) { return self.authority_->may(who, action, input); },
        .log = [&narrator](const std::string& text) { narrator.detail(text); },
        .note = [&narrator](const std::string& text) { narrator.note(text); },
+       .may_act = [&self]() -> Result<void> {
+         auto* postgres = self.home_->postgres;
+         const auto left_ms = postgres != nullptr ? postgres->lease_left_ms() : std::nullopt;
+         if (!left_ms || *left_ms > 0) return {};
+         return Error{.code = Code::unavailable,
+                      .message = "the lease on the store has lapsed, and another replica may lead"};
+       },
        .fatal = [&self, &narrator](
                     const std::string& why) { stop_at_once(narrator, why, self.home_->store->broken().has_value()); },
        .heads = &*self.heads_,

@@ -25,6 +25,7 @@
 #include "host/authority.h"
 #include "host/engine_door.h"
 #include "host/home_store.h"
+#include "host/lease_keeper.h"
 #include "host/loaded_concepts.h"
 #include "host/observing.h"
 #include "store/blob_store.h"
@@ -45,6 +46,9 @@ class HomeEngine {
                                                    uint64_t& position);
   engine::Engine& engine() { return *engine_; }
   store::Store& store() { return *home_->store; }
+  // The store, if it is in PostgreSQL.
+  store::postgres::PostgresStore* postgres() { return home_->postgres; }
+  const std::string& peer_token() const { return home_->peer_token; }
   store::BlobStore& blobs() { return *blobs_; }
   store::BlobStore& uploads() { return *uploads_; }
   // What a Door to it is made of.
@@ -72,6 +76,7 @@ class HomeEngine {
   RealClock clock_;
   RealRandom random_;
   std::unique_ptr<HomeStore> home_;
+  std::unique_ptr<LeaseKeeper> lease_;  // of a store in PostgreSQL, until the engine has ended
   std::optional<store::BlobStore> blobs_;
   std::optional<store::BlobStore> uploads_;
   std::optional<engine::HeadLog> heads_;

@@ -10,6 +10,7 @@
 #include "engine/journal/audit.h"
 #include "engine/rules/kept_set.h"
 #include "host/caller.h"
+#include "host/postgres_home.h"
 #include "host/remote_door.h"
 #include "http/socket.h"
 #include "store/sqlite_store.h"
@@ -117,12 +118,19 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
   auto keys = home->check("keys");
   if (!keys) return keys.error();
   auto opened = std::unique_ptr<HomeStore>(new HomeStore{.disk = opening.disk});
+  if (opening.store) {
+    auto trusted = home->ensure();
+    if (!trusted) return trusted.error();
+  } else if (auto elsewhere = read_postgres_home(opening.disk, *home); !elsewhere || *elsewhere) {
+    return elsewhere ? store_is_elsewhere() : elsewhere.error();
+  }
   std::string path = (*folder / "store.db").string();
   opened->heads_path = (*folder / "audit.heads").string();
   opened->operator_key_path = (*keys / "operator.pem").string();
   auto exists = opened->disk.exists(path);
   if (!exists) return exists.error();
-  if (!*exists) {
+  if (*exists && opening.store) return has_a_store_of_its_own(path);
+  if (!*exists && !opening.store) {
     // A store that is gone must not look like one that never was.
     auto heads = engine::read_heads(opened->disk, opened->heads_path);
     if (!heads) return heads.error();
@@ -134,7 +142,7 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
     }
     if (access.make == MakeStore::no) return std::unique_ptr<HomeStore>();
   }
-  opening.narrator.detail("store: " + path);
+  opening.narrator.detail("store: " + (opening.store ? std::string("in PostgreSQL") : path));
   std::string socket = socket_of(*home);
   auto run = home->folder("run");
   auto hold_within = [&](int64_t timeout_ms) -> Result<LockFile> {
@@ -169,6 +177,10 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   }
   if (hold) opened->lock.emplace(*std::move(hold));
+  if (opening.store) {
+    if (auto done = open_postgres_home(opening, clock, *opened); !done) return done.error();
+    return opened;
+  }
   Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
   auto store = store::SqliteStore::open(disk, path);
   if (!store && access.only_read && !opened->overlay && is_unwritable(store.error())) {

@@ -21,10 +21,24 @@
 #include "base/result.h"
 #include "host/home.h"
 #include "host/opening.h"
+#include "store/mirrored_disk.h"
 #include "store/overlay_disk.h"
+#include "store/postgres_store.h"
 #include "store/store.h"
 
 namespace sluice::host {
+
+// While it lives, the files of the home that must not be lost are kept in the store as well.
+class Mirrored {
+ public:
+  explicit Mirrored(store::MirroredDisk& disk) : disk_(disk) {}
+  ~Mirrored() { disk_.detach(); }
+  Mirrored(const Mirrored&) = delete;
+  Mirrored& operator=(const Mirrored&) = delete;
+
+ private:
+  store::MirroredDisk& disk_;
+};
 
 // In the store's meta data: the folder of the kit that ran last.
 inline constexpr std::string_view kKitMeta = "kit";
@@ -37,7 +51,10 @@ struct HomeStore {
   // If the home cannot be written, or another process has the store: nothing is written, and there is no lock.
   std::unique_ptr<store::OverlayDisk> overlay;
   std::unique_ptr<store::Store> store;
-  std::string owner;  // of the home, as a caller: "uid:1000"
+  std::string owner;                                   // of the home, as a caller: "uid:1000"
+  store::postgres::PostgresStore* postgres = nullptr;  // the store, if it is in PostgreSQL
+  std::unique_ptr<Mirrored> mirrored;                  // likewise
+  std::string peer_token;                              // likewise: by which other replicas call as the owner
 };
 
 // Where a `sluice serve` of this home listens.

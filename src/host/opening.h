@@ -13,6 +13,13 @@
 
 namespace sluice::host {
 
+// A store that is not in the home, and what this process is called there.
+struct StoreElsewhere {
+  std::string address;  // postgresql://…
+  std::string replica = "main";
+  std::string url = {};  // where others reach it
+};
+
 struct Opening {
   Disk& disk;
   Home home;
@@ -22,6 +29,7 @@ struct Opening {
   std::string reason = {};                   // why, for the audit
   std::optional<ServerContext> server = {};  // where commands go instead of to the home
   int64_t lock_timeout_ms = 0;               // how long to wait for another process that has the store
+  std::optional<StoreElsewhere> store = {};  // of `sluice serve` alone; none: it is in the home
 };
 
 }  // namespace sluice::host

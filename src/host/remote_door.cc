@@ -147,6 +147,15 @@ Result<json::object> RemoteDoor::login_code() {
   return object_of(reply->body);
 }
 
+Result<json::object> RemoteDoor::join_token() {
+  auto client = connected();
+  if (!client) return client.error();
+  auto reply = exchange(**client, addressed(post({"v1", "replicas", "tokens"}, json::object())));
+  if (!reply) return reply.error();
+  if (reply->refused()) return error_in(reply->body);
+  return object_of(reply->body);
+}
+
 Result<json::object> RemoteDoor::stop(const std::string& reason) {
   auto client = connected();
   if (!client) return client.error();

@@ -36,6 +36,8 @@ class RemoteDoor final : public Door {
   Result<json::object> status();
   // A code with which a browser can log in as the caller, once, within a minute: `code` and `expires`.
   Result<json::object> login_code();
+  // A token with which another home may join as a replica.
+  Result<json::object> join_token();
   // Asks it to stop; answers what it is.
   Result<json::object> stop(const std::string& reason);
 

@@ -2,9 +2,6 @@
 #include "host/serving.h"
 
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,15 +9,17 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 
 #include "base/atomic_file.h"
 #include "base/random.h"
 #include "crypto/base64.h"
+#include "crypto/hex.h"
 #include "host/approvals.h"
+#include "host/listening.h"
 #include "host/observing.h"
+#include "host/postgres_home.h"
 #include "host/webhook_feed.h"
 
 namespace sluice::host {
@@ -29,64 +28,6 @@ namespace {
 constexpr int kLookAtKit_ms = 200;
 
 constexpr size_t kSecretBytes = 32;
-
-struct Where {
-  std::string address;
-  uint16_t port = 0;
-};
-
-// "127.0.0.1:8080", "[::1]:8080"
-Result<Where> where_in(const std::string& text, bool tls) {
-  const size_t colon = text.rfind(':');
-  Where where{.address = text.substr(0, colon == std::string::npos ? 0 : colon)};
-  if (where.address.starts_with('[') && where.address.ends_with(']')) {
-    where.address = where.address.substr(1, where.address.size() - 2);
-  }
-  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
-  auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), where.port);
-  if (where.address.empty() || port.empty() || failure != std::errc() || end != port.data() + port.size()) {
-    return Error{.code = Code::usage,
-                 .message = "'" + text + "' is no address to listen at",
-                 .next = "write ADDRESS:PORT, such as 127.0.0.1:8400"};
-  }
-  if (!tls && !where.address.starts_with("127.") && where.address != "::1") {
-    return Error{.code = Code::usage,
-                 .message = where.address +
-                            " can be reached from elsewhere, and tokens would cross the network in the "
-                            "clear; nothing was started",
-                 .next = "give it a certificate: --tls-cert FILE --tls-key FILE, or --tls-own"};
-  }
-  return where;
-}
-
-// What this machine is called by those who reach it: its name, and the address that it listens at or, at any, all.
-void add_own_names(std::vector<std::string>& names, const std::string& address) {
-  auto add = [&](const std::string& name) {
-    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0) add(host.data());
-  add("localhost");
-  add("127.0.0.1");
-  add("::1");
-  const bool any = address == "0.0.0.0" || address == "::";
-  if (!any) return add(address);
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return;
-  for (const ifaddrs* each = found; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr) continue;
-    const int family = each->ifa_addr->sa_family;
-    std::array<char, NI_MAXHOST> text{};
-    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    if ((family != AF_INET && family != AF_INET6) ||
-        ::getnameinfo(each->ifa_addr, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
-      continue;
-    }
-    const std::string name = text.data();
-    if (name.find('%') == std::string::npos) add(name);  // those of one link are nobody's name
-  }
-  ::freeifaddrs(found);
-}
 
 uint64_t bytes_of(Disk& disk, const std::string& path) {
   auto stat = disk.stat(path, FollowLinks::no);
@@ -115,7 +56,8 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   // Before anybody can ask for a router: one that is killed at once is missed as well.
   self.routers_.emplace(opening.disk, opening.home, self.clock_);
   self.socket_ = socket_of(opening.home);
-  self.store_path_ = (opening.home.root() / "store" / "store.db").string();
+  if (opening.store) self.replica_ = opening.store->replica;
+  self.store_path_ = opening.store ? "PostgreSQL" : (opening.home.root() / "store" / "store.db").string();
   if (self.socket_.size() > http::kMaxUnixPath) {
     return Error{.code = Code::invalid,
                  .message = "the path of the home's socket has " + std::to_string(self.socket_.size()) +
@@ -138,20 +80,25 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
       MeasureExport::Of{self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_, opening.disk},
       (opening.home.root() / "router").string());
   self.measures_->start();
-  self.service_ = make_service({.engine = &self.home_->engine(),
-                                .store = &self.home_->store(),
-                                .blobs = &self.home_->blobs(),
-                                .uploads = &self.home_->uploads(),
-                                .concepts = &opening.concepts,
-                                .disk = &opening.disk,
-                                .clock = &self.clock_,
-                                .home = &self.home_place_,
-                                .owner = self.home_->owner(),
-                                .authority = &self.home_->authority(),
-                                .kit = [&self] { return self.home_->engine().kit(); },
-                                .about = [&self] { return self.about(); },
-                                .stop = [&self] { self.ask_to_stop(); },
-                                .log = [&self](const std::string& text) { self.log(text); }});
+  self.service_ = make_service(
+      {.engine = &self.home_->engine(),
+       .store = &self.home_->store(),
+       .blobs = &self.home_->blobs(),
+       .uploads = &self.home_->uploads(),
+       .concepts = &opening.concepts,
+       .disk = &opening.disk,
+       .clock = &self.clock_,
+       .home = &self.home_place_,
+       .owner = self.home_->owner(),
+       .authority = &self.home_->authority(),
+       .kit = [&self] { return self.home_->engine().kit(); },
+       .about = [&self] { return self.about(); },
+       .invite = self.home_->postgres() ? decltype(ServiceParts::invite)([&self] { return self.invite(); }) : nullptr,
+       .admit = self.home_->postgres()
+                    ? decltype(ServiceParts::admit)([&self](const std::string& token) { return self.admit(token); })
+                    : nullptr,
+       .stop = [&self] { self.ask_to_stop(); },
+       .log = [&self](const std::string& text) { self.log(text); }});
   http::raise_open_files();
   // The lock is this process's, so whatever stands at the socket's place belongs to nobody.
   auto listening = http::listen_unix(opening.disk, self.socket_);
@@ -187,6 +134,7 @@ Result<void> Serving::listen(const std::string& text, CertificateOrders certific
   token_path_ = (std::filesystem::path(socket_).parent_path() / "owner.token").string();
   if (auto kept = write_atomically(disk_, token_path_, token + "\n", 0600); !kept) return kept;
   home_->authority().trust_owner_token(token);
+  if (!home_->peer_token().empty()) home_->authority().trust_owner_token(home_->peer_token());
   auto listening = http::listen_tcp(where->address, where->port);
   if (!listening) return listening.error();
   const bool six = where->address.find(':') != std::string::npos;
@@ -205,6 +153,28 @@ Result<void> Serving::listen(const std::string& text, CertificateOrders certific
     log("its certificate is from this home's authority, " + certificates_->fingerprint());
   }
   return {};
+}
+
+Result<json::object> Serving::invite() {
+  if (url_.empty()) {
+    return Error{.code = Code::conflict,
+                 .message = "this replica listens at no address where another home could join",
+                 .next = "sluice serve --replica NAME --listen ADDRESS:PORT --tls-own --store URL"};
+  }
+  auto made = join_tokens_.make(certificates_ ? certificates_->fingerprint() : "");
+  if (!made) return made.error();
+  return json::object{{"token", made->token}, {"expires", utc_text(made->expires_ms)}, {"url", url_}};
+}
+
+Result<json::object> Serving::admit(const std::string& token) {
+  if (auto taken = join_tokens_.take(token); !taken) {
+    log("a home was refused that wanted to join: " + taken.error().message);
+    return taken.error();
+  }
+  auto key = cluster_key(disk_, home_place_);
+  if (!key) return key.error();
+  log("a home has joined the cluster");
+  return json::object{{"key", crypto::to_hex({reinterpret_cast<const uint8_t*>(key->reveal().data()), key->size()})}};
 }
 
 void Serving::note_used_tokens() {
@@ -268,11 +238,18 @@ void Serving::run(const StopSignal& stop, KitReload& reload) {
 void Serving::ask_to_stop() { (void)!::write(asked_write_.fd(), "x", 1); }
 
 json::object Serving::about() const {
-  uint64_t bytes = bytes_of(disk_, store_path_) + bytes_of(disk_, store_path_ + "-wal");
+  auto* postgres = home_->postgres();
+  const uint64_t bytes =
+      postgres != nullptr ? postgres->bytes() : bytes_of(disk_, store_path_) + bytes_of(disk_, store_path_ + "-wal");
   json::object about{{"pid", ::getpid()},        {"version", version_},      {"since", utc_text(since_ms_)},
                      {"kit", kit_name_},         {"kitFolder", kit_folder_}, {"socket", socket_},
                      {"storePath", store_path_}, {"storeBytes", bytes}};
   if (!url_.empty()) about["url"] = url_;
+  if (postgres != nullptr) {
+    about["replica"] = replica_;
+    about["leader"] = replica_;
+    about["replicas"] = replicas_document(*postgres);
+  }
   if (certificates_ && !certificates_->fingerprint().empty()) about["fingerprint"] = certificates_->fingerprint();
   return about;
 }

@@ -14,6 +14,7 @@
 #include "host/background.h"
 #include "host/certificates.h"
 #include "host/home_engine.h"
+#include "host/join_tokens.h"
 #include "host/kit_place.h"
 #include "host/kit_reload.h"
 #include "host/kit_watch.h"
@@ -42,6 +43,10 @@ struct ServiceParts {
   std::function<std::shared_ptr<const lang::CheckedKit>()> kit;
   // What /v1/status says besides what the engine knows: pid, version, kit, since.
   std::function<json::object()> about;
+  // Of a store that several share: a token with which another home may join, and the cluster's key for the one that
+  // shows it, in hex. Empty functions: the store is in the home.
+  std::function<Result<json::object>()> invite;
+  std::function<Result<json::object>(const std::string& token)> admit;
   // Somebody asked for the end. Must not wait for it.
   std::function<void()> stop;
   // One line for each change that was asked for.
@@ -86,6 +91,8 @@ class Serving {
  private:
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
+  Result<json::object> invite();
+  Result<json::object> admit(const std::string& token);
   void note_used_tokens();
   void note(const std::string& action, json::object input);
   void log(const std::string& text);
@@ -93,7 +100,7 @@ class Serving {
   Disk& disk_;
   Narrator& narrator_;
   Home home_place_;
-  std::string kit_name_, kit_folder_, version_, socket_, store_path_;
+  std::string kit_name_, kit_folder_, version_, socket_, store_path_, replica_;
   int64_t since_ms_ = 0;
   RealClock clock_;
   std::optional<RouterKeeper> routers_;
@@ -107,6 +114,7 @@ class Serving {
   std::unique_ptr<http::Server> tcp_;  // null: it listens at the socket alone
   std::string url_, token_path_;       // of tcp_
   UseNotes used_tokens_, used_sessions_;
+  JoinTokens join_tokens_{disk_, home_place_, clock_};
 };
 
 }  // namespace sluice::host

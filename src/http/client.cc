@@ -119,6 +119,37 @@ Result<Answer> Client::receive(int64_t timeout_ms) {
   return answer;
 }
 
+Result<Answer> Client::begin(Request request, int64_t timeout_ms) {
+  if (!wire_) return kBroken;
+  request.headers.insert(request.headers.begin(), Header{"Host", host_});
+  const int64_t deadline_ns = clock_.monotonic_ns() + timeout_ms * 1'000'000;
+  wire_->write(head_of(request) + request.body, deadline_ns);
+  begun_ = std::make_unique<AnswerParser>(kStreamLimits);
+  while (true) {
+    auto complete = begun_->take(input_);
+    if (!complete) return complete.error();
+    if (begun_->status() != 0) return Answer{.status = begun_->status(), .headers = begun_->headers()};
+    const auto read = wire_->read(input_, deadline_ns, -1);
+    if (read == Wire::Read::some) continue;
+    wire_.reset();
+    return read == Wire::Read::late ? Error{.code = Code::timeout, .message = "there was no answer in time"} : kBroken;
+  }
+}
+
+Result<void> Client::rest(const std::function<bool(std::string_view)>& take, const std::function<bool()>& stop) {
+  const auto parser = std::move(begun_);
+  if (!wire_ || !parser) return kBroken;
+  Wire wire = *std::exchange(wire_, std::nullopt);
+  while (true) {
+    auto complete = parser->take(input_);
+    if (!complete) return complete.error();
+    if (!take(parser->take_body()) || *complete) return {};
+    const auto read = wire.read(input_, clock_.monotonic_ns() + kStreamLook_ms * 1'000'000, -1);
+    if (read == Wire::Read::late && stop()) return {};
+    if (read != Wire::Read::some && read != Wire::Read::late) return kBroken;
+  }
+}
+
 Result<Answer> Client::stream(Request request, const std::function<bool(std::string_view)>& take,
                               const std::function<bool()>& stop) {
   const Error broken{.code = Code::unavailable, .message = "the connection broke before the answer was complete"};

@@ -38,6 +38,9 @@ class Client {
   // true, `stop` is asked every 100 ms. The body of a refusal is in the answer; after either the connection is closed.
   Result<Answer> stream(Request request, const std::function<bool(std::string_view)>& take,
                         const std::function<bool()>& stop);
+  // The same in two halves, for whoever passes an answer on: what comes before its body, and then the body.
+  Result<Answer> begin(Request request, int64_t timeout_ms);
+  Result<void> rest(const std::function<bool(std::string_view)>& take, const std::function<bool()>& stop);
   // Asks for another protocol on this connection: with its bytes so far, or what the server says in place of it.
   struct SwitchedTo {
     std::optional<Wire> wire;
@@ -58,6 +61,7 @@ class Client {
   std::string host_;
   std::optional<Wire> wire_;
   std::string input_;
+  std::unique_ptr<AnswerParser> begun_;  // whose body is still to come
 };
 
 // The certificates that a server shows, its own first, in PEM; nobody has checked them.

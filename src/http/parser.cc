@@ -169,6 +169,8 @@ int AnswerParser::status() const {
   return state_->parser.is_header_done() ? static_cast<int>(state_->parser.get().result_int()) : 0;
 }
 
+std::vector<Header> AnswerParser::headers() const { return headers_of(state_->parser.get()); }
+
 std::string AnswerParser::take_body() { return std::exchange(state_->parser.get().body(), {}); }
 
 Answer AnswerParser::answer() {

@@ -74,6 +74,7 @@ class AnswerParser {
   // Of one that is not complete: the status, 0 as long as it is not known, and what of the body came since it was last
   // asked for.
   int status() const;
+  std::vector<Header> headers() const;  // likewise
   std::string take_body();
 
  private:

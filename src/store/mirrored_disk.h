@@ -6,8 +6,8 @@
 //   disk.attach(files, home, key);                 // also brings the home up to what is kept
 //
 // What is in keys/ and secrets/, and the signed heads, is sealed with the cluster's key: whoever has only KeptFiles can
-// read none of it, and no bytes of any file can be changed unnoticed. Unfinished files, and what belongs to this machine alone are
-// not mirrored. Any number of threads may use it.
+// read none of it, and no bytes of any file can be changed unnoticed. Unfinished files, and what belongs to this
+// machine alone are not mirrored. Any number of threads may use it.
 #pragma once
 
 #include <cstdint>

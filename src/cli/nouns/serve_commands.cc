@@ -16,9 +16,11 @@
 #include "deploy/executor/cluster_means.h"
 #include "deployer/service.h"
 #include "host/background.h"
+#include "host/following.h"
 #include "host/home.h"
 #include "host/home_store.h"
 #include "host/kit_place.h"
+#include "host/listening.h"
 #include "host/loaded_concepts.h"
 #include "host/remote_door.h"
 #include "host/serving.h"
@@ -34,6 +36,51 @@ host::CertificateOrders certificates_of(const Context& context) {
           .client_ca_file = context.given.text("client-ca"),
           .own = context.given.flag("tls-own"),
           .names = context.given.texts("tls-name")};
+}
+
+// A store that is not in the home. What can hold a password need not stand on the command line.
+Result<std::optional<host::StoreElsewhere>> store_of(const Context& context) {
+  using Found = std::optional<host::StoreElsewhere>;
+  if (!takes(context.given, "store")) return Found();
+  std::string address = context.given.text("store");
+  if (address.empty()) address = context.variables("SLUICE_STORE").value_or("");
+  const std::string replica = context.given.text("replica");
+  if (address.empty() && !replica.empty()) {
+    return Error{.code = Code::usage,
+                 .message = "a replica needs a store that it shares with others; nothing was started",
+                 .next = "sluice serve --replica " + replica + " --store postgresql://USER@HOST/DATABASE"};
+  }
+  if (address.empty()) return Found();
+  if (!address.starts_with("postgresql://") && !address.starts_with("postgres://")) {
+    return Error{.code = Code::usage,
+                 .message = "the address of a store begins with postgresql://; nothing was started",
+                 .next = "sluice serve --store postgresql://USER@HOST/DATABASE"};
+  }
+  std::string url = context.given.text("url");
+  const std::string where = context.given.text("listen");
+  if (url.empty() && !where.empty()) {
+    const bool tls = certificates_of(context).any();
+    auto parsed = host::where_in(where, tls);
+    if (!parsed) return parsed.error();
+    url = host::url_of(*parsed, tls);
+  }
+  return Found({.address = address, .replica = replica.empty() ? "main" : replica, .url = url});
+}
+
+bool follows(const Context& context) {
+  return takes(context.given, "replica") && !context.given.text("replica").empty();
+}
+
+// False: somebody asked for the end.
+Result<bool> follow(Context& context, const host::Opening& opening, const host::CertificateOrders& certificates,
+                    const host::StopSignal& stop) {
+  auto following = host::Following::start(
+      opening,
+      {.listen = context.given.text("listen"), .certificates = certificates, .version = std::string(version().number)});
+  if (!following) return following.error();
+  if (*following == nullptr) return true;
+  tell_service(context.variables, "READY=1");
+  return (*following)->run(stop);
 }
 
 Result<Code> serve(Context& context) {
@@ -69,12 +116,29 @@ Result<Code> serve(Context& context) {
   }
   auto opening = opening_of(context);
   if (!opening) return opening.error();
-  auto serving = host::Serving::start(
-      *opening, *place, *kit, version().number, [&](host::ServiceParts parts) -> std::unique_ptr<host::SocketService> {
-        if (deploys) return std::make_unique<deployer::Service>(std::move(parts), version().number, *means);
-        return std::make_unique<api::Service>(std::move(parts), console::console_files());
-      });
+  auto store = store_of(context);
+  if (!store) return store.error();
+  opening->store = *std::move(store);
+  const auto make_service = [&](host::ServiceParts parts) -> std::unique_ptr<host::SocketService> {
+    if (deploys) return std::make_unique<deployer::Service>(std::move(parts), version().number, *means);
+    return std::make_unique<api::Service>(std::move(parts), console::console_files());
+  };
+  auto serving = [&]() -> Result<std::unique_ptr<host::Serving>> {
+    while (true) {
+      if (follows(context) && !opening->server) {
+        auto led = follow(context, *opening, certificates, *stop);
+        if (!led) return led.error();
+        if (!*led) return std::unique_ptr<host::Serving>();
+      }
+      auto started = host::Serving::start(*opening, *place, *kit, version().number, make_service);
+      // Several may have seen that nobody leads; one of them does now.
+      const bool another = !started && started.error().code == Code::conflict &&
+                           started.error().message.find(" leads this store") != std::string::npos;
+      if (!another || !follows(context)) return started;
+    }
+  }();
   if (!serving) return serving.error();
+  if (*serving == nullptr) return Code::ok;
   if (!where.empty()) {
     if (auto listening = (*serving)->listen(where, certificates); !listening) return listening.error();
   }
@@ -280,6 +344,15 @@ void add_serve_commands(Commands& commands) {
                  .optional = true}},
        .options = {lock_timeout_option(),
                    {.name = "listen", .value = "ADDRESS:PORT", .help = "also answer HTTP at this address"},
+                   {.name = "store",
+                    .value = "URL",
+                    .help = "keep the store in PostgreSQL: postgresql://USER@HOST/DATABASE; else $SLUICE_STORE"},
+                   {.name = "replica",
+                    .value = "NAME",
+                    .help = "of --store: what this control plane is called; it follows while another one leads"},
+                   {.name = "url",
+                    .value = "URL",
+                    .help = "of --replica: where the others reach this one; else from --listen"},
                    {.name = "tls-cert", .value = "FILE", .help = "show this certificate there", .kind = Kind::path},
                    {.name = "tls-key", .value = "FILE", .help = "its private key", .kind = Kind::path},
                    {.name = "tls-own", .help = "show a certificate of an authority of this home"},
