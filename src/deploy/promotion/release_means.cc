@@ -20,9 +20,13 @@ git::Repositories::Settings settings_of(Disk& disk, const Variables& variables, 
   if (const auto file = variables("GIT_SSL_CAINFO")) {
     if (auto roots = read_file(disk, *file, kMostCertificates)) settings.network.tls.roots_pem = *roots;
   }
-  const auto host = variables("GIT_TOKEN_HOST"), token = variables("GIT_TOKEN");
-  if (host && token) settings.credentials.push_back({.host = *host, .username = "", .token = *token});
   return settings;
+}
+
+std::vector<git::Credential> credentials_of(const Variables& variables) {
+  const auto host = variables("GIT_TOKEN_HOST"), token = variables("GIT_TOKEN");
+  if (!host || !token) return {};
+  return {{.host = *host, .username = "", .token = *token}};
 }
 
 }  // namespace
@@ -35,7 +39,8 @@ struct ReleaseMeans::Git {
   }
 
   Result<GitFolder> read_folder(const std::string& url, const std::string& ref, const std::string& path) {
-    auto commit = repositories().read({.url = url, .ref = ref, .path = path, .cancelled = {}});
+    auto commit = repositories().read(
+        {.url = url, .ref = ref, .path = path, .credentials = credentials_of(variables), .cancelled = {}});
     if (!commit) return commit.error();
     GitFolder folder{.commit = commit->id, .files = {}};
     for (git::File& each : commit->files) folder.files.emplace_back(std::move(each.path), std::move(each.text));
@@ -46,8 +51,12 @@ struct ReleaseMeans::Git {
     const size_t slash = ref.path.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : ref.path.substr(0, slash);
     const std::string name = slash == std::string::npos ? ref.path : ref.path.substr(slash + 1);
-    auto commit = repositories().read(
-        {.url = ref.repository, .ref = ref.revision, .path = folder, .endings = {name}, .cancelled = {}});
+    auto commit = repositories().read({.url = ref.repository,
+                                       .ref = ref.revision,
+                                       .path = folder,
+                                       .endings = {name},
+                                       .credentials = credentials_of(variables),
+                                       .cancelled = {}});
     if (!commit) return commit.error();
     for (const git::File& each : commit->files) {
       if (each.path == name) return each.text;
