@@ -99,9 +99,20 @@ def test_a_plan_holds_only_what_it_saw(home):
     assert "cart for local-dev was deployed meanwhile" in stale.stderr and "Deployment/up" in stale.stderr, stale.stderr
     assert "✖ Stale: cart for local-dev was deployed meanwhile" in home.run("deploy", "show", "first.json").stdout
 
-    kept = json.loads((home.folder / "plan.json").read_text()) | {"home": "/elsewhere"}
-    (home.folder / "plan.json").write_text(json.dumps(kept))
-    assert "was made in another home" in home.run("deploy", "execute", "plan.json", code=6).stderr
+
+def test_a_saved_plan_holds_only_in_its_home(home):
+    folder = app(home)
+    home.run("deploy", "plan", folder, "--out", "plan.json")
+    home.stop()
+    home.home.rename(home.folder / "before")
+    other = "error: plan.json was made in another home; a plan holds only where it was made"
+    assert home.run("deploy", "execute", "plan.json", code=6).stderr.startswith(other), "there is no plan of that id"
+    home.change(folder / "cart", "2.0.0")
+    here = home.data("deploy", "plan", folder)
+    assert here["plan_id"] == json.loads((home.folder / "plan.json").read_text())["plan"]
+    for verb in ("execute", "show"):
+        assert home.run("deploy", verb, "plan.json", code=6).stderr.startswith(other), "this is another plan of that id"
+    assert [each["phase"] for each in home.data("deploy", "list")] == ["planned"]
 
 
 def test_nothing_is_done_without_a_yes_where_nobody_can_answer(home):

@@ -125,12 +125,7 @@ Result<Code> plan_command(Context& context) {
   if (!plan) return plan.error();
   print_plan(context, *plan);
   if (context.given.has("out")) {
-    auto home = home_of(context);
-    if (!home) return home.error();
-    const json::object file{{"schema", "sluice.plan.v1"},
-                            {"plan", plan->plan_id},
-                            {"home", home->root().string()},
-                            {"document", to_json(*plan)}};
+    const json::object file{{"schema", "sluice.plan.v1"}, {"plan", plan->plan_id}, {"document", to_json(*plan)}};
     if (auto kept = write_atomically(context.disk, context.given.text("out"), write(file) + "\n", 0644); !kept)
       return kept.error();
   }
@@ -138,36 +133,41 @@ Result<Code> plan_command(Context& context) {
   return code_of_plan(context, *plan);
 }
 
-// A plan by its id, or the file that --out has written.
-Result<std::string> plan_named(Context& context, const std::string& given) {
-  if (given.starts_with("dp-")) return given;
+// A plan by its id, or of the file that --out has written. Every home counts its plans anew, so the file of one home
+// may have the id of another plan here: when it was made tells them apart.
+Result<PlanDocument> plan_named(Context& context, CommandDoor& door, const std::string& given) {
+  if (given.starts_with("dp-")) return read_plan(door, given);
   auto text = read_file(context.disk, given, kMaxPlanFile);
   if (!text) return text.error();
   auto file = parse_json(*text, given);
   if (!file) return file.error();
   const json::object* fields = file->root.if_object();
-  const json::value* plan = fields == nullptr ? nullptr : fields->if_contains("plan");
-  const json::value* from = fields == nullptr ? nullptr : fields->if_contains("home");
-  if (plan == nullptr || !plan->is_string() || from == nullptr || !from->is_string()) {
+  const json::value* id = fields == nullptr ? nullptr : fields->if_contains("plan");
+  const json::value* document = fields == nullptr ? nullptr : fields->if_contains("document");
+  const json::object* kept = document == nullptr ? nullptr : document->if_object();
+  if (id == nullptr || !id->is_string() || kept == nullptr) {
     return Error{.code = Code::invalid, .message = given + " is not a plan", .next = "sluice deploy plan --out FILE"};
   }
-  auto home = home_of(context);
-  if (!home) return home.error();
-  if (from->get_string() != home->root().string()) {
+  auto plan = read_plan(door, std::string(id->get_string()));
+  if (!plan && plan.error().code != Code::not_found) return plan;
+  const json::value here = plan ? to_json(*plan) : json::object();
+  const auto same = [&](std::string_view field) {
+    const json::value* then = kept->if_contains(field);
+    const json::value* now = here.get_object().if_contains(field);
+    return then != nullptr && now != nullptr && *then == *now;
+  };
+  if (!same("created_at") || !same("app") || !same("environment_id")) {
     return Error{.code = Code::conflict,
-                 .message = given + " was made in another home, " + std::string(from->get_string()) +
-                            "; a plan holds only where it was made",
-                 .next = "sluice deploy plan --env " + std::string("ENV")};
+                 .message = given + " was made in another home; a plan holds only where it was made",
+                 .next = "sluice deploy plan --env ENV"};
   }
-  return std::string(plan->get_string());
+  return plan;
 }
 
 Result<Code> show(Context& context) {
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
-  auto id = plan_named(context, context.given.text("plan"));
-  if (!id) return id.error();
-  auto plan = read_plan(**door, *id);
+  auto plan = plan_named(context, **door, context.given.text("plan"));
   if (!plan) return plan.error();
   print_plan(context, *plan);
   if (plan->phase != "planned") context.output.note("this plan is " + plan->phase);
@@ -409,13 +409,13 @@ json::object execution_input(const Context& context, const std::string& id) {
 }
 
 Result<Code> execute(Context& context) {
-  auto id = plan_named(context, context.given.text("plan"));
-  if (!id) return id.error();
+  std::string id;
   {
     auto door = CommandDoor::open(context);
     if (!door) return door.error();
-    auto plan = read_plan(**door, *id);
+    auto plan = plan_named(context, **door, context.given.text("plan"));
     if (!plan) return plan.error();
+    id = plan->plan_id;
     if (plan->summary.nodes > 0 && !plan->stale) {
       door->reset();
       if (auto serves = begin_serving(context, plan->environment_id); !serves) return serves.error();
@@ -423,7 +423,7 @@ Result<Code> execute(Context& context) {
   }
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
-  return begin_and_watch(context, **door, "DeployPlan/execute", execution_input(context, *id), *id);
+  return begin_and_watch(context, **door, "DeployPlan/execute", execution_input(context, id), id);
 }
 
 // Shows a plan, asks, executes and watches.
