@@ -155,6 +155,26 @@ def test_versions_come_back_and_everything_can_go(home):
     assert gone["phase"] == "complete" and home.data("env", "show", "local")["bundles"] == []
 
 
+def test_two_apps_of_one_environment_are_told_apart(home):
+    """Though their components have the same names."""
+    folder = app(home)
+    home.run("deploy", folder, "--yes")
+    other = home.copy("diamond", "other")
+    manifest = other / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text().replace("name: diamond", "name: other").replace("path: /", "path: /other/"))
+    for name in ("store", "cart", "catalog", "web"):
+        bundle = other / name / "bundle.yaml"
+        bundle.write_text(bundle.read_text().replace(f"name: {name}", f"name: other-{name}"))
+    done = home.run("deploy", other, "--yes").stdout
+    assert re.findall(r"^http://127\.0\.0\.1:\d+(/.*)$", done, re.MULTILINE) == [
+        "/other/cart", "/other/catalog", "/other/store", "/other/"], done
+    assert "name one of the apps of local: diamond other" in home.run("deploy", "destroy", "--yes", code=2).stderr
+    home.run("deploy", "destroy", "other", "--yes")
+    assert answers(home)["cart"] == (200, "cart 1.0.0\n")
+    assert home.data("deploy", "destroy", "--yes")["app"] == "diamond"
+    assert "no app is deployed in local" in home.run("deploy", "destroy", "--yes", code=5).stderr
+
+
 def test_a_manifest_is_resolved_and_compared(home):
     folder = app(home)
     home.run("env", "create", "staging")

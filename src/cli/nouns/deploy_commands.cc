@@ -268,7 +268,7 @@ void add_last_lines(CommandDoor& door, PlanDocument& plan) {
   }
 }
 
-// Where the components that the plan is about can be reached, if a router serves the environment.
+// Where the components of the plan can be reached, if a router serves the environment.
 std::vector<std::string> urls_of_plan(CommandDoor& door, const PlanDocument& plan) {
   std::vector<std::string> urls, listen;
   auto status = door.look("status");
@@ -282,18 +282,10 @@ std::vector<std::string> urls_of_plan(CommandDoor& door, const PlanDocument& pla
       if (router.running) std::ranges::copy(router.listen, std::back_inserter(listen));
     }
   }
-  auto add = [&](const views::DeploymentDocument& each) {
+  for (const views::DeploymentDocument& each : *deployments) {
+    if (std::ranges::find(plan.deployments, each.deployment_id) == plan.deployments.end()) continue;
     std::ranges::copy(urls_of(listen, each.route_binding), std::back_inserter(urls));
-  };
-  for (const plan::Change& change : plan.changes) {
-    for (const views::DeploymentDocument& each : *deployments) {
-      if (change.sign != plan::ChangeSign::remove && each.bundle_id == change.component) add(each);
-    }
   }
-  // A component may have another name than its bundle.
-  const bool brings = std::ranges::any_of(
-      plan.changes, [](const plan::Change& change) { return change.sign != plan::ChangeSign::remove; });
-  if (urls.empty() && brings) std::ranges::for_each(*deployments, add);
   return urls;
 }
 
@@ -496,15 +488,16 @@ Result<std::vector<views::ListedPlan>> plans_of_environment(Context& context) {
 Result<std::string> only_app(Context& context) {
   auto plans = plans_of_environment(context);
   if (!plans) return plans.error();
-  std::set<std::string> apps;
-  for (const auto& each : *plans) {
-    if (each.phase == "complete" && each.origin != kUp) apps.insert(each.app);
+  std::set<std::string> seen, apps;
+  for (const auto& each : *plans) {  // the newest first
+    if (each.phase != "complete" || each.origin == kUp || !seen.insert(each.app).second) continue;
+    if (each.summary.create + each.summary.change + each.summary.keep > 0) apps.insert(each.app);
   }
   if (apps.size() == 1) return *apps.begin();
   std::string names;
   for (const std::string& each : apps) names += " " + each;
   return Error{.code = apps.empty() ? Code::not_found : Code::usage,
-               .message = apps.empty() ? "no plan was executed in " + environment_of(context)
+               .message = apps.empty() ? "no app is deployed in " + environment_of(context)
                                        : "name one of the apps of " + environment_of(context) + ":" + names,
                .next = "sluice deploy list --env " + environment_of(context)};
 }

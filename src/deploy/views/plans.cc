@@ -217,6 +217,9 @@ Result<PlanDocument> read_plan(const lang::Reading& reading, const PlanQuery& qu
     if (each.name == "warnings") read_into(plan.warnings);
   }
   add_nodes(states, *found, query.started, reading.now_ms, plan);
+  for (const auto& each : states.deploy_plan().components(found->id).values()) {
+    if (!each.leaving && !each.deployment.empty()) plan.deployments.push_back(each.deployment);
+  }
   return plan;
 }
 

@@ -87,10 +87,11 @@ struct PlanDocument : ListedPlan {
   std::vector<std::string> warnings;
   std::vector<plan::Change> changes;
   std::vector<PlanNodeDocument> nodes;
+  std::vector<std::string> deployments;  // of its components, those that are there
 };
 BOOST_DESCRIBE_STRUCT(PlanDocument, (ListedPlan),
                       (strategy, steps, on_failure, concurrency, estimated_ms, started_at, stale, waits_for, warnings,
-                       changes, nodes))
+                       changes, nodes, deployments))
 
 std::vector<lang::View> plan_views();
 
