@@ -38,7 +38,7 @@ def test_a_program_gets_the_secret_that_it_names(home, keeper):
     assert [each["version"] for each in view["versions"]] == ["1"]
     assert [(each["reader"], each["version"]) for each in view["readers"]] == [("keeper@2", "1")]
     assert [each["revision"] for each in view["used_by"]] == ["keeper@2"]
-    read = [each for each in home.data("audit", "list") if each["action"] == "Secret/resolve"]
+    read = [each for each in home.data("audit", "list") if each.get("action") == "Secret/resolve"]
     assert [(each["caller"], each["environment"], each["input"]["name"], each["input"]["version"]) for each in read] == [
         ("keeper@2", "local", "keeper/TOKEN", "1")]
     assert "keeper/TOKEN version 1, for warming " in home.run("audit", "list").stdout
@@ -105,6 +105,7 @@ def test_a_value_is_nowhere_but_in_the_program(home, keeper, eventually):
         run("flow", "trace", flow["flow"], "-o", "json")
     os.kill(home.status()["pid"], signal.SIGKILL)
     run("secrets", "rekey", "local")
+    run("up", keeper, "--detach")
     run("status")
     needles = [each for value in values for each in encodings(value)]
     for text in said:
@@ -242,9 +243,14 @@ def test_no_core_dump_has_a_value(home, keeper, eventually, tmp_path):
         home.run("status", "--wait", "60s")
         put(home, value)
         home.up(keeper)
-        limit = next(line for line in Path(f"/proc/{serve.pid}/limits").read_text().splitlines()
-                     if line.startswith("Max core file size"))
-        assert limit.split()[4:6] == ["1", "1"], limit
+        programs = home.replicas()
+        keepers = {int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1]) for each in programs}
+        for each in [serve.pid, home.router()["pid"], *programs, *keepers]:
+            limit = next(line for line in Path(f"/proc/{each}/limits").read_text().splitlines()
+                         if line.startswith("Max core file size"))
+            assert limit.split()[4:6] == ["1", "1"], (each, limit)
+        os.kill(programs[0], signal.SIGABRT)  # it has the value, too
+        eventually(lambda: programs[0] not in home.replicas())
         serve.send_signal(signal.SIGABRT)
         assert serve.wait(timeout=60) == -signal.SIGABRT
     finally:
