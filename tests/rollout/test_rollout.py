@@ -147,6 +147,24 @@ def test_a_rollout_pauses_when_the_old_version_does_not_answer(home):
     assert list(shares(home).values()) == [10_000]
 
 
+def test_a_router_that_does_not_answer_is_named_and_does_not_hold_up_an_abort(home, eventually):
+    url = serve(home, {}, {})
+    home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s", *QUICK)
+    eventually(lambda: rollout(home)["weight_obeyed_bps"] == 2_000)
+    pids = [str(home.router()["pid"]), str(home.data("router", "stats", "--once")["worker_pid"])]
+    subprocess.run(["kill", "-STOP", *pids], check=True)
+    try:
+        aborted = home.run("rollout", "abort")
+        assert "warning: the router main does not obey it yet: the router at " in aborted.stderr
+        view = rollout(home)
+        assert view["status"] == "aborted" and view["weight_obeyed_bps"] is None
+        assert "routers   main: the router at" in home.run("rollout", "status").stdout
+    finally:
+        subprocess.run(["kill", "-CONT", *pids], check=True)
+    eventually(lambda: rollout(home)["weight_obeyed_bps"] == 0)
+    assert {get(url) for _ in range(50)} == {(200, "1")}
+
+
 def test_a_group_of_three_is_taken_back_in_order_when_one_turns_bad(home, eventually):
     names = ["cart", "list", "shop"]
     for name in names:

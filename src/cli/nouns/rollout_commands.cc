@@ -17,6 +17,7 @@
 #include "cli/call_options.h"
 #include "cli/live_keys.h"
 #include "cli/nouns/rollout_picture.h"
+#include "cli/routers_told.h"
 #include "deploy/views/rollouts.h"
 #include "host/kit_watch.h"
 #include "judge/sentence.h"
@@ -349,6 +350,10 @@ std::function<Result<Code>(Context&)> on_rollout(const std::string& action, cons
       return error;
     }
     print_done(context, *answer, done, view->canary.name + " (" + view->rollout + ")");
+    if (!until_obeyed) return Code::ok;
+    auto routers = routers_of(**door, view->environment);
+    if (!routers) return routers.error();
+    tell_of_routers(context, *routers);
     return Code::ok;
   };
 }
@@ -514,7 +519,7 @@ void add_rollout_commands(Commands& commands) {
                 .run = on_rollout("Rollout/resume", "resumed")});
   commands.add({.name = "rollout abort",
                 .summary = "Return traffic to the previous revision",
-                .details = "The command ends when every router that can be reached obeys.",
+                .details = "The command ends when every router that can be reached obeys, and names those that do not.",
                 .args = rollout_arg(),
                 .options = with_env({}, true),
                 .example = "sluice rollout abort hello",

@@ -206,7 +206,10 @@ std::string picture_of(const views::RolloutView& view, const Terminal& terminal)
                 : each.trouble.empty() ? " is behind"
                                        : ": " + each.trouble);
   }
-  if (!view.ended_at) text += labelled("routers", routers.empty() ? "none" : routers, terminal);
+  // After the end only what is not as it should be.
+  if (!view.ended_at || !std::ranges::all_of(view.routers, &views::RolloutRouter::obeys)) {
+    text += labelled("routers", routers.empty() ? "none" : routers, terminal);
+  }
   return text;
 }
 

@@ -147,8 +147,13 @@ RolloutView view_of(const lang::Reading& reading, const States& states, const Ro
   }
   if (const auto* watch = reading.tools.find<JudgeWatch>()) {
     if (auto seen = watch->seen(found.id.text())) {
-      // A rollout that has ended was acknowledged; what was seen is of the last look before.
-      if (seen->obeyed_bps) view.weight_obeyed_bps = record.endedAt ? record.weightBps : *seen->obeyed_bps;
+      // A rollout that has ended was acknowledged, but not by a router that did not answer; what was seen is of the
+      // last look before.
+      if (!record.endedAt) {
+        if (seen->obeyed_bps) view.weight_obeyed_bps = *seen->obeyed_bps;
+      } else if (!view.routers.empty() && behind(view).empty()) {
+        view.weight_obeyed_bps = record.weightBps;
+      }
       if (seen->verdict) view.verdict = *seen->verdict;
       put_looks(view.canary, *seen, &RolloutSeen::Look::canary);
       if (view.baseline) put_looks(*view.baseline, *seen, &RolloutSeen::Look::baseline);
