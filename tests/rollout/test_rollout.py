@@ -227,6 +227,20 @@ def test_two_people_who_act_at_once_leave_one_defined_state(home):
     assert get(url) == (200, "1")
 
 
+def test_blue_green_is_previewed_by_token_and_then_changes_at_once(home, eventually):
+    url = serve(home, {}, {})
+    home.run("rollout", "start", "local", "shop@2", "--strategy", "blue-green", "--pause", "1h", *QUICK)
+    eventually(lambda: rollout(home)["step"] == 1 and rollout(home)["routers"][0]["obeys"])
+    token = home.data("traffic", "token", "--revision", "shop@2")
+    headers = {"X-Sluice-Debug-Token": token["token"], "X-Sluice-Deployment": token["deployment"],
+               "X-Sluice-Revision": token["revision"]}
+    assert get(url, headers) == (200, "2")
+    assert {get(url) for _ in range(50)} == {(200, "1")}
+    home.run("rollout", "advance")
+    home.run("rollout", "status", "--wait", "--timeout", "60s")
+    assert {get(url) for _ in range(50)} == {(200, "2")}
+
+
 def rolling_shop(home, replicas, **second):
     """Two versions with so many replicas each; the first has all traffic: its URL."""
     for number, each in ((1, {}), (2, second)):

@@ -127,6 +127,15 @@ Result<json::object> wish_of(Context& context, const MeantNames& meant) {
       from = comma + 1;
     }
   }
+  const std::string strategy = given.text("strategy");
+  if (auto pause = given.number("pause"); pause && steps.empty() && strategy != "rolling") {
+    if (strategy != "blue-green") {
+      return Error{.code = Code::usage,
+                   .message = "--pause is for the steps that --steps names, for blue-green and for rolling",
+                   .next = "name them, such as --steps 10%,50%"};
+    }
+    steps.emplace_back("0%:" + seconds_of(*pause) + "s");
+  }
   if (!steps.empty()) wish["steps"] = std::move(steps);
   for (auto [option, field] : {std::pair("strategy", "strategy"), {"concurrency", "concurrency"}, {"group", "group"}}) {
     if (given.has(option)) wish[field] = given.text(option);
@@ -140,7 +149,7 @@ Result<json::object> wish_of(Context& context, const MeantNames& meant) {
   if (auto share = given.number("holdback")) wish["holdbackBps"] = *share;
   if (auto place = given.number("place")) wish["place"] = *place;
   if (auto batch = given.number("batch")) wish["batch"] = *batch;
-  if (auto pause = given.number("pause"); pause && given.text("strategy") == "rolling") {
+  if (auto pause = given.number("pause"); pause && strategy == "rolling") {
     wish["batchPause"] = *pause / 1'000;
   }
   if (given.flag("no-auto-rollback")) wish["autoRollback"] = false;
@@ -406,7 +415,8 @@ void add_rollout_commands(Commands& commands) {
              .kind = Kind::count},
             {.name = "pause",
              .value = "TIME",
-             .help = "how long to stay at a step that has no pause of its own",
+             .help = "how long to stay at a step of --steps that has no pause of its own; blue-green: at 0%, where a "
+                     "debug token reaches it",
              .kind = Kind::duration},
             {.name = "criteria",
              .value = "FILE",

@@ -31,6 +31,9 @@ TEST(RolloutCommands, RefuseWhatCannotBeRolledOut) {
   Ran number = home.run({"rollout", "start", "local", "shop@1", "--max-latency-p99", "soon"});
   EXPECT_EQ(number.exit, 2);
   EXPECT_THAT(number.err, HasSubstr("--max-latency-p99: expected a number, found soon"));
+  Ran pause = home.run({"rollout", "start", "local", "shop@1", "--pause", "5m"});
+  EXPECT_EQ(pause.exit, 2) << "canary's own steps have pauses of their own";
+  EXPECT_THAT(pause.err, HasSubstr("--pause is for the steps that --steps names, for blue-green and for rolling"));
 }
 
 }  // namespace rollout_commands_test
