@@ -51,6 +51,9 @@ class KitEngine {
   // The elements of a list of the row, in order.
   std::vector<json::value> elements(const std::string& relation, const std::string& key);
 
+  // As after a crash: what put has changed of rows that were used is read anew.
+  void restart() { engine_.reset(); }
+
   lang::Tools& tools() { return tools_; }
 
   std::string caller = "test";  // as whom it calls

@@ -53,8 +53,8 @@ def test_contract_waits_for_every_customer(run, tmp_path, postgres):
     run("up", second, "--detach", "--customer-id", "acme")
     assert target.sql("SELECT name FROM users;").strip() == "Mary Ann Lee"
     rows = json.loads(run("revisions", "list", "local", "-o", "json").stdout)
-    old = [each["revision"] for each in rows if each["version"] == "1"]
-    new = next(each["revision"] for each in rows if each["version"] == "2")
+    old = [each["revision_id"] for each in rows if each["pack_list"][0]["version"] == "1"]
+    new = next(each["revision_id"] for each in rows if each["pack_list"][0]["version"] == "2")
     planned = run("migrate", "plan", "local", new).stdout
     assert "contract: ALTER TABLE users DROP COLUMN first, DROP COLUMN last" in planned and "not rehearsed" not in planned
     refused = run("migrate", "contract", "local", new, "--yes", code=7)

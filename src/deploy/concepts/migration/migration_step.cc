@@ -167,7 +167,7 @@ Result<Seen> look(const Scene& scene) {
     if (!is_after(entry.phase, {tool::kExpanding, tool::kUndoing})) seen.version = std::max(seen.version, entry.number);
     const auto& migration = scene.migrations[static_cast<size_t>(entry.number - 1)];
     const int rank = rank_of(entry.phase, !migration.contract.empty());
-    if (!behind || rank < least) {
+    if (!behind || rank <= least) {
       behind = entry.phase;
       least = rank;
     }

@@ -51,8 +51,10 @@ TEST_F(MigrationTest, WhatTheBundleKeepsForPeopleIsRefusedUntilTheyDoIt) {
   ASSERT_EQ(first.variant, "ok") << write(first.fields);
   auto refused = bring("2", kSecond, ", autoExpand: false");
   ASSERT_EQ(refused.variant, "failed");
-  EXPECT_EQ(refused.fields.at("message"),
-            "its database has the schema of migration 1, and it needs that of 2; autoExpand is off");
+  EXPECT_EQ(
+      refused.fields.at("message"),
+      "its database has the schema of migration 1, and it needs that of 2; autoExpand is off; traffic stays as it "
+      "was");
 }
 
 TEST_F(MigrationTest, RowsThatFailAreTriedAgain) {
@@ -130,7 +132,7 @@ TEST_F(MigrationTest, NothingIsDestroyedByAnExpansionByAccident) {
   EXPECT_EQ(
       refused.fields.at("message"),
       "0002_gone/expand.sql:2: destroys: what the version before still has belongs into contract.sql; or say before "
-      "the statement: -- sluice: allow destroys because …");
+      "the statement: -- sluice: allow destroys because …; traffic stays as it was");
   EXPECT_EQ(act("plan", text(refused, "revision")).variant, "incompatible");
   EXPECT_EQ(ask(first, "SELECT name FROM sqlite_schema WHERE name IN ('users', 'people')"), "users|");
   files["migrations/0002_gone/expand.sql"] =

@@ -259,7 +259,8 @@ Result<void> LocalHost::make_storage(const Bundle& bundle, const Given& given) {
 Result<void> LocalHost::make_storage(const std::string& storage, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const std::string folder = place_.storage + "/" + storage + "/" + name;
-    for (const std::string& each : {place_.storage, folder_of(folder), folder}) {
+    // The first that is stored may be there before the first program is.
+    for (const std::string& each : {folder_of(place_.storage), place_.storage, folder_of(folder), folder}) {
       auto made = disk_.make_folder(each, each == folder ? 0700 : 0755);
       if (!made && made.error().code != Code::conflict) return made;
     }
