@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/terminal.h"
+#include "engine/journal/history.h"
 #include "engine/journal/record_reader.h"
 
 namespace sluice::host {
@@ -78,18 +79,44 @@ std::string RunningFlow::waits_for(int64_t now_ms) const {
   return open.action;
 }
 
-Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow) {
-  auto row = snapshot.flow(flow);
-  if (!row) return row.error();
-  if (!*row || (*row)->status == store::FlowStatus::running) return !*row;
-  if ((*row)->status != store::FlowStatus::waiting) return true;
+namespace {
+
+Result<bool> has_timer(store::Snapshot& snapshot, const Ulid& flow) {
   bool timed = false;
   auto read = snapshot.timers([&](const store::TimerRow& timer) {
     timed = timer.flow == flow;
     return !timed;
   });
   if (!read) return read.error();
-  return !timed;
+  return timed;
+}
+
+}  // namespace
+
+Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow) {
+  auto row = snapshot.flow(flow);
+  if (!row) return row.error();
+  if (!*row || (*row)->status == store::FlowStatus::running) return !*row;
+  if ((*row)->status != store::FlowStatus::waiting) return true;
+  auto timed = has_timer(snapshot, flow);
+  if (!timed || *timed) return timed ? Result<bool>(false) : timed;
+  // What follows from it may answer it.
+  std::vector<Ulid> waiting;
+  bool running = false;
+  auto read = snapshot.open_flows([&](const store::FlowRow& other) {
+    if (other.id == flow || other.status == store::FlowStatus::stuck) return true;
+    if (!engine::follows_from(snapshot, other, flow)) return true;
+    running = other.status == store::FlowStatus::running;
+    waiting.push_back(other.id);
+    return !running;
+  });
+  if (!read) return read.error();
+  for (size_t at = 0; at < waiting.size() && !running; ++at) {
+    auto timer = has_timer(snapshot, waiting[at]);
+    if (!timer) return timer;
+    running = *timer;
+  }
+  return !running;
 }
 
 Result<void> wait_for_answer(engine::Engine& engine, store::Store& store, RunningFlow& flow,

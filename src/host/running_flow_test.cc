@@ -106,6 +106,21 @@ TEST_F(Waits, AFlowIsIdleWhenOnlyPeopleCanMoveIt) {
   EXPECT_FALSE(idle(*signing)) << "time moves it";
 }
 
+TEST_F(Waits, AFlowIsNotIdleWhileWhatFollowsFromItIsAtWork) {
+  auto signing = start("Work/sign");
+  ASSERT_TRUE(signing);
+  const auto followed_by = [&](store::FlowStatus status) {
+    const std::string summary = R"({"action":"Work/wait","parent":")" + to_string(*signing) + "\"}";
+    EXPECT_TRUE(served.store.commit({.flows = {{.id = id(9), .status = status, .summary = summary}}}));
+  };
+  followed_by(store::FlowStatus::running);
+  EXPECT_FALSE(idle(*signing));
+  followed_by(store::FlowStatus::waiting);
+  EXPECT_TRUE(idle(*signing)) << "it waits for people, too";
+  ASSERT_TRUE(served.store.commit({.timers = {{.invocation = id(9), .flow = id(9), .due_ms = 1}}}));
+  EXPECT_FALSE(idle(*signing)) << "time moves it";
+}
+
 TEST_F(Waits, WaitingCanBeStopped) {
   auto started = start("Work/ask", {{"n", 3}});
   RunningFlow flow(*started);
