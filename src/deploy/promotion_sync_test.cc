@@ -408,11 +408,14 @@ class MoveGuards : public testing::Test {
             .ruled = true};
     source = {.component = "shop", .environment = "dev", .release = "r1", .generation = 1, .ready = true};
   }
-  std::string moved() {
+  void put() {
     kit.put("Pipeline", "main", to_json(main));
     kit.put("Pin", "shop/dev", to_json(source));
     kit.put("Pin[C]", "c1", to_json(pin::PinCRecord{.kind = pin::PinKind::set}));
     kit.put_element("Pin.moves", "c1", 0, to_json(move));
+  }
+  std::string moved() {
+    put();
     return kit.run("Pin/move", {{"change", "c1"}}).variant;
   }
   KitEngine kit;
@@ -453,7 +456,11 @@ TEST_F(MoveGuards, Rejected) {
 }
 TEST_F(MoveGuards, ApprovalNeeded) {
   move.approvals = 2;
-  EXPECT_EQ(moved(), "approvalNeeded");
+  put();
+  // People are asked, and have a week.
+  kit.start("Pin/move", {{"change", "c1"}});
+  ASSERT_TRUE(eventually([&] { return kit.count("Approval") == 1; }));
+  EXPECT_EQ(kit.ends("Pin/move").front().variant, "approvalNeeded");
 }
 TEST_F(MoveGuards, RenderFailed) {
   move.renderFault = "no such parameter";

@@ -72,7 +72,7 @@ TEST(PromoteKinds, PipelinesLeadSomewhere) {
   EXPECT_THAT(faults(pipeline("  promotionPaths:\n"
                               "    - {sourceEnvironmentRef: {name: a}, targetEnvironmentRefs: [{name: b}]}\n"
                               "  freezes: [{name: x, from: soon, until: later}]\n")),
-              testing::HasSubstr("all.yaml:7:23: /spec/freezes/0/from: 'soon' is no time"));
+              testing::HasSubstr("all.yaml:8:23: /spec/freezes/0/from: 'soon' is no time"));
 }
 
 TEST(PromoteKinds, SchemasAreChecked) {
