@@ -82,6 +82,9 @@ const std::vector<HomeFolder>& home_layout() {
       {"secrets", "sealed secrets, one folder an environment"},
       {"runtime", "what runs on this machine: replicas with their logs, and unpacked bundles"},
       {"router", "what routers obey and count, one folder each"},
+      {"tls", "certificates that routers show, with their keys, one folder each"},
+      {"ca", "the authority that issues certificates for this machine"},
+      {"acme", "accounts with certificate authorities, and orders under way"},
   };
   return kLayout;
 }

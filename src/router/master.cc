@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -112,6 +113,7 @@ class Master {
   // Another program, as upgrade.json orders, takes the place of the worker; what came of it is in upgraded.json.
   void upgrade();
   Result<int> replace_worker(const UpgradeOrder& order);
+  std::optional<Heard> await_answer(std::string_view word);
   void give_back(const std::string& reason);
   void bury_retired();
   void close_places() {
@@ -297,6 +299,20 @@ Result<WorkerProcess> Master::start() {
 
 // ------------------------------------------------------------------------------------------------------------- upgrade
 
+// What was said before the question, such as that it serves, is passed over.
+std::optional<Heard> Master::await_answer(std::string_view word) {
+  const int64_t deadline_ms = clock_.monotonic_ns() / 1'000'000 + kYield_ms;
+  while (true) {
+    const int64_t left_ms = deadline_ms - clock_.monotonic_ns() / 1'000'000;
+    if (left_ms <= 0 || !await_word(channel_, *worker_, left_ms)) return std::nullopt;
+    std::optional<Heard> heard = hear(channel_);
+    if (!heard) continue;
+    if (heard->text == word) return heard;
+    if (heard->passed >= 0) ::close(heard->passed);
+    if (heard->text.empty()) return std::nullopt;  // its end is closed
+  }
+}
+
 void Master::give_back(const std::string& reason) {
   tell(channel_, "resume");
   narrate("the upgrade failed, and the worker before serves on: " + reason);
@@ -309,11 +325,9 @@ Result<int> Master::replace_worker(const UpgradeOrder& order) {
   if (!worker_ || channel_ < 0) {
     return Error{.code = Code::conflict, .message = "the worker that serves was begun by an earlier version"};
   }
-  for (auto old = hear(channel_); old && !old->text.empty();) old = hear(channel_);
   if (!tell(channel_, "yield")) return failed("the worker does not listen to its master");
-  std::optional<Heard> yielded;
-  if (await_word(channel_, *worker_, kYield_ms)) yielded = hear(channel_);
-  if (!yielded || yielded->text != "yielded") {
+  std::optional<Heard> yielded = await_answer("yielded");
+  if (!yielded) {
     tell(channel_, "resume");
     return failed("the worker does not hand over");
   }

@@ -127,8 +127,8 @@ def test_http2_is_told_twice_and_streams_under_way_finish(served):
     assert ends[0] == (2**31 - 1, NO_ERROR) and ends[-1] == (3, NO_ERROR) and len(ends) > 1
 
 
-def test_a_websocket_stays_until_the_drain_is_over(served):
-    running = served("--drain", "2s")
+def test_a_websocket_stays_until_the_drain_is_over(served, named):
+    running = served("--drain", "2s", upstream=named("r1"))
     with wire.WebSocket(running.endpoint) as socket:
         socket.echo(b"before")
         before = upgrade(running)["before_pid"]
