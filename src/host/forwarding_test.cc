@@ -2,6 +2,7 @@
 #include "host/forwarding.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -128,7 +129,9 @@ TEST_F(Forwarding, AChangeWhoseAnswerIsLostIsNotKnownToBeDone) {
   auto listening = http::listen_unix(disk, folder.path("back"));
   auto front = forwarder();
   std::thread back([&] {
-    auto taken = ::accept(listening->fd(), nullptr, nullptr);
+    pollfd waiting{.fd = listening->fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&waiting, 1, 60'000), 1);
+    const int taken = ::accept(listening->fd(), nullptr, nullptr);
     std::string bytes(4096, ' ');
     EXPECT_GT(::read(taken, bytes.data(), bytes.size()), 0);
     ::close(taken);

@@ -465,7 +465,7 @@ void add_release_commands(Commands& commands) {
   Command apply =
       command_of({.name = "apply",
                   .action = "Definition/apply",
-                  .summary = "Keep what files define: components, releases, pins, pipelines",
+                  .summary = "Keep what files say: components, releases, pins, pipelines",
                   .details = "All files are read before anything is kept. Pins move last, under the rules of "
                              "their pipeline.",
                   .example = "sluice apply -f examples/checkout",

@@ -144,7 +144,7 @@ void add_replicas_commands(Commands& commands) {
                      .group = Group::operate,
                      .summary = "Run several control planes on one store in PostgreSQL"});
   commands.add({.name = "replicas list",
-                .summary = "List the control planes that share the store, and which one leads",
+                .summary = "List who shares the store, and which of them leads",
                 .example = "sluice replicas list",
                 .run = list});
   commands.add({.name = "replicas token",
