@@ -120,6 +120,7 @@ class KilledPlan {
 
   struct Seen {
     std::string phase;
+    std::string reason;  // why it did not end as it was to
     std::map<int64_t, DeployPlanNRecord> nodes;
     size_t effects = 0;   // that were begun
     size_t finished = 0;  // and ended
@@ -135,7 +136,10 @@ class KilledPlan {
         return true;
       }));
     };
-    rows("DeployPlan", [&](const json::value& row) { seen.phase = row.at("currentPhase").as_string(); });
+    rows("DeployPlan", [&](const json::value& row) {
+      seen.phase = row.at("currentPhase").as_string();
+      seen.reason = row.at("reason").as_string();
+    });
     rows("DeployPlan[N]", [&](const json::value& row) {
       auto node = read<DeployPlanNRecord>(row).value();
       seen.nodes.emplace(node.place, std::move(node));
@@ -208,9 +212,11 @@ class KilledPlan {
 };
 
 // What must hold of a plan that has ended, however often it was killed.
-void expect_model(const plan::Graph& graph, const KilledPlan::Seen& seen) {
+void expect_model(const plan::Graph& graph, const KilledPlan::Seen& seen, int kills = 1) {
   std::set<uint32_t> ran, failed;
-  bool fails = false;
+  // An effect under which the process has ended three times is not tried again: it may be what ends the process.
+  const bool poisoned = kills >= 3 && seen.reason.find("Env/resolve => engine.unknown") != std::string::npos;
+  bool fails = poisoned;
   for (uint32_t node = 0; node < graph.size(); ++node) {
     const bool bad = graph.nodes[node].kind == kBad;
     fails = fails || bad;
@@ -228,13 +234,13 @@ void expect_model(const plan::Graph& graph, const KilledPlan::Seen& seen) {
   EXPECT_EQ(seen.effects, ran.size()) << "an effect got a second id";
   EXPECT_EQ(seen.finished, ran.size());
   if (!fails) {
-    EXPECT_EQ(seen.phase, "complete");
+    EXPECT_EQ(seen.phase, "complete") << seen.reason;
     EXPECT_EQ(ran.size(), graph.size());
     for (const auto& [place, node] : seen.nodes) EXPECT_EQ(node.status, DeployPlanStatus::done);
     return;
   }
-  EXPECT_EQ(seen.phase, "rolledBack");
-  EXPECT_FALSE(failed.empty());
+  EXPECT_EQ(seen.phase, "rolledBack") << seen.reason;
+  EXPECT_TRUE(poisoned || !failed.empty());
   for (uint32_t node : ran) {
     if (failed.contains(node)) continue;
     EXPECT_EQ(seen.nodes.at(node).status, DeployPlanStatus::undone) << "what was done is undone";
@@ -308,10 +314,11 @@ TEST(KilledPlans, EndAsTheirModelSays) {
     TestingFolder folder;
     KilledPlan plan(folder.path(), graph);
     const int64_t parallel = 1 + random() % 4;
-    for (int tries = 0; !plan.run(tries < 3 ? 2 + random() % 12 : kNever, tries == 0, parallel); ++tries) ++kills;
+    int tries = 0;
+    for (; !plan.run(tries < 3 ? 2 + random() % 12 : kNever, tries == 0, parallel); ++tries) ++kills;
     auto seen = plan.look();
     if (seen.phase == "planned") continue;  // killed before anybody knew of its execution
-    expect_model(graph, seen);
+    expect_model(graph, seen, tries);
     ASSERT_FALSE(testing::Test::HasFailure());
   }
   EXPECT_GT(kills, static_cast<int>(seeds) / 2);
