@@ -530,6 +530,38 @@ TEST_F(PlanTest, StopsAfterAFailureWhereTheManifestSaysSo) {
   EXPECT_THAT(world.running(), IsEmpty());
 }
 
+TEST_F(PlanTest, WhatAPlanDidThatEndedHalfWayIsTheApps) {
+  const Part api{"api", world.put("api", "1.0.0"), "    routes: [{path: /api}]\n"};
+  const Part web{"web", world.put("web", "1.0.0"), "    routes: [{path: /}]\n    needs: [api]\n"};
+  const std::string first = planned({api, web});
+  ASSERT_EQ(execute(first).variant, "ok");
+  auto serves = [&] { return state().substr(0, state().rfind(';')); };
+  const std::string before = serves();
+  const Part newer{"api", world.put("api", "2.0.0"), api.more};
+  const Part shop{"shop", world.put("shop", "1.0.0"), "    routes: [{path: /shop}]\n"};
+  const Part bad{"web", world.put("web", "2.0.0", "env: {BROKEN: \"1\"}\n"),
+                 "    routes: [{path: /}]\n    needs: [api, shop]\n"};
+  auto stop_half_way = [&] {
+    const std::string plan = planned({newer, shop, bad}, "onFailure: stop\n");
+    EXPECT_EQ(execute(plan).variant, "partial");
+    return plan;
+  };
+  const std::string half = stop_half_way();
+  // An older plan is not undone beneath it.
+  engine::End refused = kit.run("DeployPlan/rollback", {{"plan", first}});
+  ASSERT_EQ(refused.variant, "notExecuted") << write(refused.fields);
+  EXPECT_THAT(text(refused, "message"), HasSubstr(half + " was executed after it; roll that one back first"));
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", half}}).variant, "ok");
+  EXPECT_EQ(serves(), before);
+
+  // What it has brought goes when a manifest does not name it, though no plan was complete with it.
+  stop_half_way();
+  const std::string plan = planned({api, web});
+  EXPECT_EQ(kit.row("DeployPlan", plan).at("summary").at("remove"), 1);
+  ASSERT_EQ(execute(plan).variant, "ok");
+  EXPECT_EQ(serves(), before);
+}
+
 TEST_F(PlanTest, OnlyOneOfTwoExecutes) {
   const std::string plan = planned({{"api", world.put("api", "1.0.0")}});
   ASSERT_EQ(execute(plan).variant, "ok");

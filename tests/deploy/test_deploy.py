@@ -175,6 +175,24 @@ def test_two_apps_of_one_environment_are_told_apart(home):
     assert "no app is deployed in local" in home.run("deploy", "destroy", "--yes", code=5).stderr
 
 
+def test_a_rollback_undoes_a_plan_that_stopped_half_way(home):
+    folder = app(home)
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text() + "onFailure: stop\n")
+    home.run("deploy", folder, "--yes")
+    for name in ("store", "cart"):
+        home.change(folder / name, "2.0.0")
+    program = folder / "web" / "app.py"
+    program.write_text("raise SystemExit('no')\n")
+    stopped = home.data("deploy", folder, "--yes", code=1)
+    assert stopped["phase"] == "partial" and answers(home)["cart"] == (200, "cart 2.0.0\n")
+    first = home.data("deploy", "list")[1]["plan_id"]
+    refused = home.run("deploy", "rollback", first, "--yes", code=6).stderr
+    assert f"{stopped['plan_id']} was executed after it; roll that one back first" in refused, refused
+    assert home.data("rollback", "--yes")["plan_id"] == stopped["plan_id"]
+    assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
+
+
 def test_a_manifest_is_resolved_and_compared(home):
     folder = app(home)
     home.run("env", "create", "staging")

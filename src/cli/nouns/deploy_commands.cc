@@ -484,13 +484,18 @@ Result<std::vector<views::ListedPlan>> plans_of_environment(Context& context) {
   return (*door)->read<std::vector<views::ListedPlan>>("plans", {{"environment", environment_of(context)}});
 }
 
+// If only in part.
+bool is_in_effect(const views::ListedPlan& plan) {
+  return plan.phase == "complete" || plan.phase == "partial" || plan.phase == "stuck";
+}
+
 // The one app that plans have brought to the environment.
 Result<std::string> only_app(Context& context) {
   auto plans = plans_of_environment(context);
   if (!plans) return plans.error();
   std::set<std::string> seen, apps;
   for (const auto& each : *plans) {  // the newest first
-    if (each.phase != "complete" || each.origin == kUp || !seen.insert(each.app).second) continue;
+    if (!is_in_effect(each) || each.origin == kUp || !seen.insert(each.app).second) continue;
     if (each.summary.create + each.summary.change + each.summary.keep > 0) apps.insert(each.app);
   }
   if (apps.size() == 1) return *apps.begin();
@@ -602,13 +607,13 @@ Result<Code> cancel(Context& context) {
   return Code::ok;
 }
 
-// The plan that brought what serves: the one that was completed last.
+// The plan that brought what serves: the one that ended last and is in effect.
 Result<std::string> plan_to_undo(Context& context, CommandDoor& door) {
   auto plans = door.read<std::vector<views::ListedPlan>>("plans", {{"environment", environment_of(context)}});
   if (!plans) return plans.error();
   const views::ListedPlan* last = nullptr;
   for (const auto& each : *plans) {
-    if (each.phase != "complete" || each.summary.nodes == 0) continue;
+    if (!is_in_effect(each) || each.summary.nodes == 0 || each.done == 0) continue;
     if (last == nullptr || each.ended_at.value_or("") > last->ended_at.value_or("")) last = &each;
   }
   if (last != nullptr) return last->plan_id;
@@ -660,8 +665,9 @@ Result<Code> rollback(Context& context) {
     return Error{.code = Code::conflict,
                  .message = plan->app + " " + plan->version + " is the first that was deployed to " +
                             plan->environment_id + ", so there is nothing to go back to; nothing was changed",
-                 .next = (plan->origin == kUp ? "sluice down " + plan->app : "sluice deploy destroy " + plan->app) +
-                         " --env " + plan->environment_id + " removes it"};
+                 .next = plan->phase != "complete" ? "sluice deploy rollback " + id + " removes it"
+                                                   : (plan->origin == kUp ? "sluice down " : "sluice deploy destroy ") +
+                                                         plan->app + " --env " + plan->environment_id + " removes it"};
   }
   auto yes = confirmed(context, "undo " + id + " (" + plan->app + " " + plan->version + ") in " + plan->environment_id +
                                     after_undoing(*plan));

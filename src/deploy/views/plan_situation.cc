@@ -288,20 +288,23 @@ class Drafter {
     return all;
   }
 
-  // What the last plan of the app has left here, by component.
+  // What the last plan of the app has left here, by component, and what plans after it did that ended half way.
   void remember(const std::string& app) {
-    std::optional<deploy_plan::DeployPlanFound> last;
+    using Phase = deploy_plan::DeployPlanCurrentPhase;
+    std::map<int64_t, deploy_plan::DeployPlanFound> plans;
     for (auto& each : states_.deploy_plan().find_by_environment(order_.environment)) {
-      if (each.record.suiteName != app || each.record.origin ||
-          each.record.currentPhase != deploy_plan::DeployPlanCurrentPhase::complete) {
-        continue;
-      }
-      if (!last || each.record.number > last->record.number) last = std::move(each);
+      const auto& [id, record] = each;
+      const bool did = record.currentPhase == Phase::complete || record.currentPhase == Phase::partial ||
+                       record.currentPhase == Phase::stuck;
+      if (did && record.suiteName == app && !record.origin) plans.emplace(record.number, std::move(each));
     }
-    if (!last) return;
-    version_before_ = last->record.kitVersion;
-    for (auto& each : states_.deploy_plan().components(last->id).values()) {
-      if (!each.leaving) before_.emplace(each.component, std::move(each));
+    for (const auto& [number, plan] : plans) {
+      const bool whole = plan.record.currentPhase == Phase::complete;
+      if (whole) before_.clear();
+      if (whole || version_before_.empty()) version_before_ = plan.record.kitVersion;
+      for (auto& each : states_.deploy_plan().components(plan.id).values()) {
+        if (!each.leaving && (whole || !each.deployment.empty())) before_.emplace(each.component, std::move(each));
+      }
     }
   }
 

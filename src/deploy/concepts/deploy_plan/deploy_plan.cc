@@ -400,7 +400,8 @@ Rollback::Begun DeployPlan::begin_rollback(const Rollback& ask, State& state) {
       }
       // Without nodes there is nothing of it to undo.
       if (each.record.roots == 0 || each.record.number <= record->number) continue;
-      if (each.record.currentPhase != Phase::complete) continue;
+      const Phase phase = each.record.currentPhase;
+      if (phase != Phase::complete && phase != Phase::partial && phase != Phase::stuck) continue;
       const bool same_app = each.record.suiteName == record->suiteName && !is_of_up(each.record) && !is_of_up(*record);
       if (same_app || share(own, deployments_of(state, each.id))) {
         return refuse(each.id.text() + (is_of_up(each.record) ? ", an up of " + each.record.suiteName + "," : "") +
