@@ -238,8 +238,10 @@ def test_a_killed_control_plane_goes_on_with_its_plan(home, eventually):
 
 
 def test_a_terminal_shows_what_a_program_says_while_it_starts(sluice, home):
-    """And so do its logs, though it is not healthy yet."""
+    """And so do its logs, though it is not healthy yet. Who stops watching can come back."""
     folder, go = app(home), home.folder / "go"
+    for each in (home.folder, home.folder.parent):  # the program has a user of its own
+        each.chmod(0o755)
     program = folder / "store" / "app.py"
     program.write_text(f"import os, time\nprint('loading the catalogue', flush=True)\nwhile not os.path.exists({str(go)!r}):\n"
                        "    time.sleep(0.05)\n" + program.read_text())
@@ -264,10 +266,17 @@ def test_a_terminal_shows_what_a_program_says_while_it_starts(sluice, home):
 
     hear("loading the catalogue")
     assert "out loading the catalogue" in home.run("logs", "store@1").stdout
-    go.touch()
-    hear("sluice deploy destroy diamond --env local removes it")
-    os.waitpid(pid, 0)
+    # Ctrl-C stops watching alone.
+    os.write(terminal, b"\x03")
+    hear(" --wait comes back to it")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     os.close(terminal)
+    assert home.data("deploy", "status")["phase"] == "running"
+    waiting = home.begin("deploy", "status", "--wait")
+    go.touch()
+    done, told = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0 and "sluice deploy destroy diamond --env local removes it" in told, done + told
+    assert answers(home)["web"] == (200, "web 1.0.0\n")
 
 
 def test_the_options_of_a_plan(home):
