@@ -15,6 +15,7 @@ struct SecretInput : testing::Test {
     here.given.set("name", "hello/KEY");
   }
   std::string told(const std::string& piped) {
+    here.in.clear();
     here.in.str(piped);
     auto value = read_secret_value(here.context, "hello/KEY");
     return value ? *value : to_string(value.error());
