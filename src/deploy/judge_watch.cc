@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -258,6 +259,14 @@ void JudgeWatch::report(Watched& watched, const views::Judged& judged, int64_t n
 
 void JudgeWatch::compare(const lang::Snapshot& rows, const Tell& tell) {
   judged_ = views::judged(rows);
+  if (!std::exchange(knows_files_, true)) {
+    // Those of rollouts that have ended are forgotten in their time, though another process watched them.
+    const auto files = disk_.list(folder_);
+    for (const FolderEntry& each : files ? *files : std::vector<FolderEntry>()) {
+      const size_t end = each.name.rfind(".json");
+      if (end != std::string::npos) watched_[each.name.substr(0, end)].last_look_ns = clock_.monotonic_ns();
+    }
+  }
   look(tell);
   std::set<std::string> open;
   for (const views::Judged& each : judged_) open.insert(each.rollout);

@@ -98,6 +98,7 @@ class JudgeWatch final : public lang::Observer {
   std::string folder_;
   std::vector<views::Judged> judged_;       // as of the last comparison
   std::map<std::string, Watched> watched_;  // by rollout; of the thread that looks
+  bool knows_files_ = false;                // watched_ has an entry for each file
   mutable std::mutex mutex_;
   std::map<std::string, RolloutSeen> seen_;  // of the last look, which views read
 };

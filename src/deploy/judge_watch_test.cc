@@ -132,6 +132,21 @@ TEST_F(JudgeWatchTest, GoesOnWithItsEvidenceAfterAKill) {
   EXPECT_GT(against, 1);
 }
 
+TEST_F(JudgeWatchTest, WhatWasKeptOfAnEndedRolloutIsForgottenAlsoByAnotherProcess) {
+  rows.analyse(3'600);
+  watch.compare(rows, tell);
+  second({100, 0, 0}, {100, 0, 0});
+  const std::string file = folder.path("judge") + "/" + rows.kRollout.text() + ".json";
+  ASSERT_TRUE(disk.stat(file, FollowLinks::no));
+  telemetry::State(rows.rows).erase(telemetry::TelemetryAId("a1"));
+  JudgeWatch again(fleet, metrics, disk, clock, folder.path("judge"));
+  again.compare(rows, tell);
+  EXPECT_TRUE(disk.stat(file, FollowLinks::no)) << "the rollout may be between two steps";
+  clock.advance_ms(600'000);
+  again.compare(rows, tell);
+  EXPECT_FALSE(disk.stat(file, FollowLinks::no));
+}
+
 TEST_F(JudgeWatchTest, ARouterThatBeganAgainAndOneOfOtherWeightsAreLeftOut) {
   rows.analyse(3'600);
   watch.compare(rows, tell);
