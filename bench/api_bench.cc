@@ -353,9 +353,9 @@ int run() {
     DiskFolder folder;
     Served served(folder);
     stay_on_core(kOtherCore);
-    const auto listed = must(parse_json(said("deployment list --env local -o json"), "deployments"));
-    const json::value& first = listed.root.as_array().at(0);
-    const std::string where = "?environment=local&deployment=" + std::string(first.at("deployment_id").as_string());
+    const auto status = must(parse_json(said("status -o json"), "status"));
+    const json::value& first = status.root.at("environments").at(0).at("deployments").at(0);
+    const std::string where = "?environment=local&deployment=" + std::string(first.at("deployment").as_string());
     measure_reads(report, folder, served, "/v1/views/status" + where, "reads of a deployment page's data", true);
     measure_reads(report, folder, served, "/v1/views/deployment" + where, "reads of its deployment alone", false);
     measure_followers(report, served);
