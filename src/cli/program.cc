@@ -167,7 +167,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(acme_issuer);
   deploy::RouterWatch router_watch(fleet);
   loaded.observers.push_back(&router_watch);
-  deploy::MarkerOutlet marker_outlet(disk, clock, variables);
+  const std::string backend_keys = home ? (home->root() / "keys" / "backends").string() : "";
+  deploy::MarkerOutlet marker_outlet(disk, clock, variables, backend_keys);
   loaded.tools.add(marker_outlet);
   deploy::WebhookOutlet webhook_outlet(disk, clock, random,
                                        home ? (home->root() / "keys" / "webhooks.key").string() : "", variables);
@@ -176,7 +177,7 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(live_probe);
   pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
   host::PackConcepts packs(pack_shelf, disk, clock, variables);
-  const deploy::MetricsReader metrics(disk, clock, variables, &packs);
+  const deploy::MetricsReader metrics(disk, clock, variables, &packs, backend_keys);
   deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
   loaded.observers.push_back(&judge_watch);
   loaded.tools.add(judge_watch);

@@ -145,13 +145,13 @@ std::string fault_of_source(const MetricsSource& source) {
   for (const std::string* each : {&source.requests, &source.failed, &source.latency}) {
     if (each->size() > kMostQueryBytes) return "source: a query has 4096 bytes at most";
   }
-  if (std::string wrong = fault_of_key(source.key); !wrong.empty()) return "source: " + wrong;
+  if (std::string wrong = fault_of_key(source.key, {}); !wrong.empty()) return "source: " + wrong;
   return "";
 }
 
 Result<std::string> MetricsReader::send(const MetricsSource& source, const std::string& method, const std::string& url,
                                         const std::string& body) const {
-  auto key = read_backend_key(source.key, disk_, variables_);
+  auto key = read_backend_key(source.key, source.url, keys_, disk_, variables_);
   if (!key) return key.error();
   http::OutgoingRequest request{
       .method = method, .url = url, .body = body, .timeout_ms = kSourceTimeout_ms, .most_bytes = kMostAnswerBytes};

@@ -30,7 +30,7 @@ struct MetricsSource {
   std::string requests;
   std::string failed;
   std::string latency;
-  std::string key;   // "env:NAME" or "file:/PATH": a bearer token
+  std::string key;   // "env:NAME" or "file:/PATH": a bearer token; empty: the host's
   std::string pack;  // "acme.telemetry.file@1.0.0"
   static constexpr std::string_view kDefaulted[] = {"url", "requests", "failed", "latency", "key", "pack"};
 
@@ -66,9 +66,10 @@ struct MeasuredTotals {
 
 class MetricsReader {
  public:
-  // All must outlive it.
-  MetricsReader(Disk& disk, const Clock& clock, Variables variables, const PackHealth* packs = nullptr)
-      : disk_(disk), clock_(clock), variables_(std::move(variables)), packs_(packs) {}
+  // All must outlive it; `keys` is the folder of hosts' keys (telemetry_backends.h).
+  MetricsReader(Disk& disk, const Clock& clock, Variables variables, const PackHealth* packs = nullptr,
+                std::string keys = "")
+      : disk_(disk), clock_(clock), variables_(std::move(variables)), packs_(packs), keys_(std::move(keys)) {}
 
   // An error says why there are no counts.
   Result<MeasuredTotals> totals(const MetricsSource& source, const MeasuredRollout& rollout) const;
@@ -85,6 +86,7 @@ class MetricsReader {
   const Clock& clock_;
   Variables variables_;
   const PackHealth* packs_;
+  std::string keys_;
 };
 
 }  // namespace sluice::deploy

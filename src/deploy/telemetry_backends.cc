@@ -87,11 +87,28 @@ std::string refused_in(const http::OutgoingAnswer& answer) {
   return why != nullptr && why->is_string() ? std::string(why->as_string()) : "it rejected the record";
 }
 
+// The port of https may be left out of the name; that of http may not, so that a key for https never goes in the clear.
+std::string key_file_of(const std::string& url, const std::string& folder) {
+  const auto to = http::parse_url(url);
+  if (!to || folder.empty()) return "";
+  std::string name;
+  for (char each : to->host) name += each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
+  const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.:_") == std::string::npos;
+  if (name.empty() || name.starts_with('.') || !plain) return "";
+  if (!to->tls || to->port != 443) name += ":" + std::to_string(to->port);
+  return folder + "/" + name;
+}
+
 }  // namespace
 
-std::string fault_of_key(const std::string& key) {
-  if (key.empty() || (key.starts_with("env:") && key.size() > 4) || key.starts_with("file:/")) return "";
-  return "a key is read from env:NAME or file:/PATH; its value is never given";
+std::string fault_of_key(const std::string& key, const std::optional<std::string>& caller) {
+  if (key.empty()) return "";
+  if (!(key.starts_with("env:") && key.size() > 4) && !key.starts_with("file:/")) {
+    return "a key is read from env:NAME or file:/PATH; its value is never given";
+  }
+  if (!caller || caller->starts_with("uid:")) return "";
+  return "only the home's owner may name a key; without one, requests to a host carry what the owner has put into "
+         "keys/backends/HOST of the home";
 }
 
 std::string sentence_of(const Marker& marker) {
@@ -119,23 +136,26 @@ http::OutgoingRequest request_of(const Marker& marker, const MarkerBackend& back
   return request;
 }
 
-MarkerOutlet::MarkerOutlet(Disk& disk, const Clock& clock, Variables variables)
-    : disk_(disk), clock_(clock), variables_(std::move(variables)) {}
+MarkerOutlet::MarkerOutlet(Disk& disk, const Clock& clock, Variables variables, std::string keys)
+    : disk_(disk), clock_(clock), variables_(std::move(variables)), keys_(std::move(keys)) {}
 
-Result<std::string> read_backend_key(const std::string& key, Disk& disk, const Variables& variables) {
-  if (key.empty()) return std::string();
+Result<std::string> read_backend_key(const std::string& key, const std::string& url, const std::string& folder,
+                                     Disk& disk, const Variables& variables) {
   if (key.starts_with("env:")) {
     if (auto value = variables(key.substr(4))) return *value;
     return Error{.code = Code::not_found, .message = "the control plane has no variable " + key.substr(4)};
   }
-  auto text = read_file(disk, key.substr(5), kMostKeyBytes);
+  const std::string file = key.empty() ? key_file_of(url, folder) : key.substr(5);
+  if (file.empty()) return std::string();
+  auto text = read_file(disk, file, kMostKeyBytes);
+  if (!text && key.empty() && text.error().code == Code::not_found) return std::string();
   if (!text) return text.error();
   while (text->ends_with('\n') || text->ends_with(' ')) text->pop_back();
   return text;
 }
 
 Result<void> MarkerOutlet::send(const Marker& marker, const MarkerBackend& backend) {
-  auto key = read_backend_key(backend.key, disk_, variables_);
+  auto key = read_backend_key(backend.key, backend.endpoint, keys_, disk_, variables_);
   if (!key) return key.error();
   http::Outgoing outgoing(
       {.proxy =

@@ -4,6 +4,7 @@
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,16 @@ struct MarkerBackend {
 };
 BOOST_DESCRIBE_STRUCT(MarkerBackend, (), (config, provider, endpoint, key))
 
-// Why nobody can read a key from there; empty if it may be tried.
-std::string fault_of_key(const std::string& key);
+// A key is named, and its value is in no record. Whoever may name any variable or file of this machine, and the server
+// that gets it, could read all of them: so only the home's owner may. For everybody there is the owner's folder
+// `keys/backends`, in which a file named HOST or HOST:PORT has the key for that host and no other.
 
-// The key's value; empty if there is none.
-Result<std::string> read_backend_key(const std::string& key, Disk& disk, const Variables& variables);
+// Why it is not taken from this caller; empty if it is.
+std::string fault_of_key(const std::string& key, const std::optional<std::string>& caller);
+
+// The value of a key that was named, or else of the host's; empty if there is none.
+Result<std::string> read_backend_key(const std::string& key, const std::string& url, const std::string& folder,
+                                     Disk& disk, const Variables& variables);
 
 // "shop 2.0.0 completed in local: …"
 std::string sentence_of(const Marker& marker);
@@ -49,8 +55,8 @@ http::OutgoingRequest request_of(const Marker& marker, const MarkerBackend& back
 
 class MarkerOutlet {
  public:
-  // All must outlive it.
-  MarkerOutlet(Disk& disk, const Clock& clock, Variables variables);
+  // All must outlive it; `keys` is the folder of hosts' keys.
+  MarkerOutlet(Disk& disk, const Clock& clock, Variables variables, std::string keys = "");
 
   // An error says why the backend does not have the marker.
   Result<void> send(const Marker& marker, const MarkerBackend& backend);
@@ -59,6 +65,7 @@ class MarkerOutlet {
   Disk& disk_;
   const Clock& clock_;
   Variables variables_;
+  std::string keys_;
 };
 
 }  // namespace sluice::deploy

@@ -86,9 +86,19 @@ TEST(TelemetryBackends, KeysAreReadWhenTheyAreNeeded) {
   ASSERT_EQ(server.requests.size(), 2U);
   EXPECT_EQ(*server.requests[0].header("Authorization"), "Bearer token");
   EXPECT_EQ(*server.requests[1].header("Authorization"), "Bearer from a file");
+  ASSERT_TRUE(with.disk.make_folder(folder.path() + "/keys", 0700));
+  const std::string host = server.url().substr(std::string("http://").size());
+  ASSERT_TRUE(write_atomically(with.disk, folder.path() + "/keys/" + host, "of the host\n", 0600));
+  MarkerOutlet hosts(
+      with.disk, with.clock, [](const std::string&) { return std::nullopt; }, folder.path() + "/keys");
+  EXPECT_TRUE(hosts.send(kMarker, {.provider = "grafana", .endpoint = server.url()}));
+  EXPECT_EQ(*server.requests[2].header("Authorization"), "Bearer of the host");
+  MarkerServer other;
+  EXPECT_TRUE(hosts.send(kMarker, {.provider = "grafana", .endpoint = other.url()}));
+  EXPECT_EQ(other.requests[0].header("Authorization"), nullptr) << "another port is another server";
   EXPECT_EQ(send("env:NOTHING").error().message, "the control plane has no variable NOTHING");
   EXPECT_FALSE(send("file:/nowhere"));
-  EXPECT_EQ(server.requests.size(), 2U);
+  EXPECT_EQ(server.requests.size(), 3U);
 }
 
 TEST(TelemetryBackends, ABackendThatRefusesDoesNotHaveTheMarker) {

@@ -125,7 +125,8 @@ void add_telemetry_commands(Commands& commands) {
        .details = "Programs are told of an OTLP endpoint by OTEL_* variables when they are next started. "
                   "Every provider gets a marker when a deployment begins and ends.\n\nA backend's key is read "
                   "where --key says, each time that it is needed: env:NAME is a variable of the control "
-                  "plane, file:/PATH a file.",
+                  "plane, file:/PATH a file. Only the home's owner may name one; without one, a backend gets the "
+                  "key in the home's file keys/backends/HOST.",
        .options = changing_options(
            {{.name = "concept", .value = "BUNDLE", .help = "of this bundle only"},
             {.name = "env", .value = "ENV", .help = "in this environment only"},

@@ -15,6 +15,7 @@
 #include "deploy/concepts/deploy_plan/deploy_plan_rows.h"
 #include "deploy/concepts/deploy_plan/deploy_plan_work.h"
 #include "deploy/plan_draft.h"
+#include "deploy/telemetry_backends.h"
 #include "deploy/views/plan_situation.h"
 
 namespace sluice::deploy::deploy_plan {
@@ -208,6 +209,10 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
   const auto* ok = get_if<Plan::Ok>(&outcome);
   if (ok == nullptr) return outcome;
   const PlanDraft draft = read<PlanDraft>(parse_json(ok->graph, "draft").value().root).value();
+  for (const plan::Observed& each : draft.observed) {
+    const std::string fault = fault_of_key(each.key, ask.caller);
+    if (!fault.empty()) return Plan::InvalidManifest{.errors = {"observability: " + each.provider + ": " + fault}};
+  }
   const plan::Graph graph = plan::read_graph(draft.graph).value();
   const DeployPlanId id = next_id(state);
   DeployPlanRecord record{.suiteName = draft.app,

@@ -5,6 +5,7 @@
 #include "deploy/concepts/rollout/rollout_rows.h"
 #include "deploy/concepts/rollout/rollout_steps.h"
 #include "deploy/rollout_criteria.h"
+#include "deploy/telemetry_backends.h"
 
 namespace sluice::deploy::rollout {
 namespace {
@@ -81,6 +82,10 @@ Result<Wish> wish_of(const Begin& ask) {
   if (!strategy) return strategy.error();
   auto criteria = parse_criteria(ask.criteria.value_or(""));
   if (!criteria) return criteria.error();
+  if (const std::string fault = fault_of_key(criteria->source ? criteria->source->key : "", ask.caller);
+      !fault.empty()) {
+    return Error{.code = Code::invalid, .message = "criteria: source: " + fault};
+  }
   if (std::string fault = fault_of_rolling(ask, *strategy == RolloutStrategy::rolling); !fault.empty()) {
     return Error{.code = Code::invalid, .message = fault};
   }

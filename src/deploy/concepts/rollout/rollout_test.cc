@@ -15,6 +15,9 @@ TEST_F(RolloutTest, BeginRefusesTimesAndCriteriaThatCannotBe) {
   EXPECT_EQ(refused(ask), "criteria: interval is 1 to 3600 seconds");
   ask.criteria = R"({"maxErrorRate": 3})";
   EXPECT_THAT(refused(ask), HasSubstr("criteria: "));
+  ask.criteria = R"({"source": {"type": "webhook", "url": "http://counts.example", "key": "file:/owner.token"}})";
+  ask.caller = "user:dan";
+  EXPECT_THAT(refused(ask), HasSubstr("criteria: source: only the home's owner may name a key"));
   ask = wish();
   ask.holdbackBps = 100;
   EXPECT_THAT(refused(ask), HasSubstr("say how long with `after`"));

@@ -70,7 +70,7 @@ Configure::Result Telemetry::configure(const Configure& ask, State& state) {
   if (!boost::describe::enum_from_string(provider.c_str(), which)) {
     return Configure::Invalid{.message = "there is no provider " + provider + "; it is otlp, grafana or datadog"};
   }
-  if (std::string fault = fault_of_key(ask.key.value_or("")); !fault.empty())
+  if (std::string fault = fault_of_key(ask.key.value_or(""), ask.caller); !fault.empty())
     return Configure::Invalid{.message = fault};
   if (const std::string propagation = ask.propagation.value_or("w3c"); propagation != "w3c" && propagation != "none") {
     return Configure::Invalid{.message = "there is no propagation " + propagation + "; it is w3c or none"};

@@ -55,6 +55,9 @@ TEST_F(TelemetryTest, ConfigureRefusesWhatNobodyCanSendTo) {
             "there is no provider fax; it is otlp, grafana or datadog");
   EXPECT_EQ(refused({.concept_ = "*", .endpoint = "http://otel.example", .key = "secret"}),
             "a key is read from env:NAME or file:/PATH; its value is never given");
+  EXPECT_EQ(refused({.concept_ = "*", .endpoint = "http://otel.example", .key = "env:TOKEN", .caller = "user:ann"}),
+            "only the home's owner may name a key; without one, requests to a host carry what the owner has put into "
+            "keys/backends/HOST of the home");
   EXPECT_EQ(refused({.concept_ = "*", .endpoint = "http://otel.example", .propagation = "b3"}),
             "there is no propagation b3; it is w3c or none");
 }
