@@ -128,7 +128,7 @@ def test_exec_and_health_by_command_run_inside(home, programs, engine):
 
 
 def test_an_environment_may_run_containers_alone(home, programs, engine, root):
-    home.run("status")
+    home.run("env", "list")
     home.run("env-packs", "update", "local", "sluice.deployer.container@1.0.0")
     url = home.up(home.bundle(programs("one")))["urls"][0]
     assert get(url) == (200, "one\n")
