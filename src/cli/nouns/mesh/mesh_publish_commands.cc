@@ -68,11 +68,12 @@ Result<outputs::MeshPublished> publish_all(CommandDoor& door, const std::string&
   for (const mesh::PublicationPart& part : parts) all.insert(all.end(), part.nodes.begin(), part.nodes.end());
   named.insert(named.end(), first.begin(), first.end());
   outputs::MeshPublished done{.mesh = mesh};
-  for (const mesh::PublicationPart& part : parts) {
+  for (size_t at = 0; at < parts.size(); ++at) {
+    const mesh::PublicationPart& part = parts[at];
     json::object input{{"mesh", mesh}, {"document", part.document}};
     if (!first.empty()) input["first"] = named;
     if (parts.size() > 1) input["all"] = all;
-    auto answer = door.call("Mesh/publish", input);
+    auto answer = door.call("Mesh/publish", input, host::WaitFor::answer, at == 0 ? "" : "part" + std::to_string(at));
     if (!answer) return answer.error();
     if (answer->code != Code::ok) {
       Error refusal = door.refusal(*answer);
