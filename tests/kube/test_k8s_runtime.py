@@ -78,7 +78,7 @@ def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, e
         return endpoints and address not in endpoints[0]
 
     eventually(moved)
-    assert get(url) == (200, "2")
+    eventually(lambda: get(url) == (200, "2"))
 
 
 @pytest.mark.parametrize("image, says", [(CRASHES, "no database"), (MISSING, "ErrImagePull")], ids=["crash", "image"])
@@ -164,16 +164,25 @@ def test_Greentic29_what_the_role_lacks_is_found_and_made_and_the_token_renewed(
 
 
 def test_pods_that_cannot_be_reached_are_found_before_anything_is_deployed(home):
+    assert home.run("env", "doctor", "local").stderr == "local is green\n"
     assert checks(home)["k8s.pods.reachable"] == "skipped"
     away = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "away"}, "addressType": "IPv4",
             "ports": [{"name": "http", "port": 9, "protocol": "TCP"}],
             "endpoints": [{"addresses": ["127.250.0.9"], "conditions": {"ready": True}}]}
     made = kubectl(home.cluster, "apply", "--server-side", "--validate=false", "-f", "-", stdin=json.dumps(away))
     assert made.returncode == 0, made.stderr
+    # The doctor finds it by itself, and nothing is begun in what it calls red.
+    found = home.run("env", "doctor", "local", code=None)
+    assert found.returncode != 0 and "the router cannot connect to pods: " in found.stderr, found.stderr
+    refused = home.run("up", home.version(1, GOOD), "--detach", code=None)
+    assert "local was found red; traffic stays as it was" in refused.stderr
+    assert "next: sluice env doctor local, then sluice up again" in refused.stderr, refused.stderr
     assert failing(home) == {"k8s.pods.reachable"}
     assert "the deployer lacked k8s.pods.reachable" in home.run("env", "doctor", "local", code=None).stderr
     assert kubectl(home.cluster, "delete", "endpointslice", "away").returncode == 0
-    home.up(home.version(1, GOOD))
+    assert failing(home) == set()
+    assert home.run("env", "doctor", "local").stderr == "local is green\n"
+    home.up(home.folder / "shop-1")
     assert checks(home)["k8s.pods.reachable"] == "pass"
 
 

@@ -39,6 +39,9 @@ class Tried {
   Refusal refusal_;
 };
 
-inline Refusal refusal_of(std::string_view why, const Error& error) { return {std::string(why), to_string(error)}; }
+// A refusal has no other place for the next step.
+inline Refusal refusal_of(std::string_view why, const Error& error) {
+  return {std::string(why), to_string(error) + (error.next.empty() ? "" : "; next: " + error.next)};
+}
 
 }  // namespace sluice::deploy::executor

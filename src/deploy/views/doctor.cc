@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "credentials.gen.h"
 #include "deploy/bundle_shelf.h"
+#include "deploy/cluster_rights.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/packs.h"
 #include "deploy/views/answers.h"
@@ -177,6 +178,17 @@ std::vector<Finding> examine_outside(const lang::Snapshot& snapshot, const std::
     }
   }
   return found;
+}
+
+std::optional<Finding> examine_pods(const lang::Snapshot& snapshot, const std::string& environment,
+                                    const ClusterRights& cluster) {
+  auto record = States(snapshot).env().get(env::EnvId(environment));
+  if (!record || record->runtimeType != "k8s") return std::nullopt;
+  auto reached = cluster.reach_a_pod(pod_place(snapshot, environment), "");
+  // A cluster that is away, or says nothing of its pods, is what the deployer's requirements are about.
+  if (reached || reached.error().code != Code::unavailable) return std::nullopt;
+  return Finding{Level::red, reached.error().message,
+                 "run the router of " + environment + " on a node, in the cluster, or in a network that routes to it"};
 }
 
 std::optional<std::string> revocation_list(const lang::Snapshot& snapshot, const std::string& environment) {

@@ -12,6 +12,10 @@
 #include "deploy/pack_health.h"
 #include "lang/run/handler.h"
 
+namespace sluice::deploy {
+struct ClusterRights;
+}
+
 namespace sluice::deploy::views {
 
 struct Finding {
@@ -38,6 +42,10 @@ HealthNow health_of(const std::vector<Finding>& findings);
 // or too old, processes that are not well.
 std::vector<Finding> examine_outside(const lang::Snapshot& snapshot, const std::string& environment,
                                      const PackHealth& packs);
+
+// Whether the router will reach pods, where the environment's deployer runs any: those that are ready are tried.
+std::optional<Finding> examine_pods(const lang::Snapshot& snapshot, const std::string& environment,
+                                    const ClusterRights& cluster);
 
 // The file with the environment's revocation list, if it has one; and what is wrong with that.
 std::optional<std::string> revocation_list(const lang::Snapshot& snapshot, const std::string& environment);

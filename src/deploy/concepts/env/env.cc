@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/disk.h"
 #include "base/version.h"
+#include "deploy/cluster_rights.h"
 #include "deploy/concepts/env/env_work.h"
 #include "deploy/environment_rules.h"
 #include "deploy/packs.h"
@@ -401,6 +402,9 @@ Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
       effect.read(), [&]() -> Disk& { return effect.tool<Disk>(); }, work.environment);
   if (const auto* packs = effect.tools().find<PackHealth>()) {
     for (auto& each : views::examine_outside(effect.read(), work.environment, *packs)) found.push_back(std::move(each));
+  }
+  if (const auto* cluster = effect.tools().find<ClusterRights>()) {
+    if (auto away = views::examine_pods(effect.read(), work.environment, *cluster)) found.push_back(*std::move(away));
   }
   if (auto late = views::examine_expiry(effect.read(), work.environment, work.at_ms)) found.push_back(*std::move(late));
   for (const views::Finding& each : found) {
