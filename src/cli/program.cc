@@ -17,6 +17,7 @@
 #include "deploy/cluster_rights.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/cookie_keys.h"
+#include "deploy/credential_watch.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/executor/cluster_means.h"
 #include "deploy/judge_watch.h"
@@ -139,6 +140,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add<deploy::k8s_runtime::PodHost>(pods);
   deploy::ClusterRights rights = deploy::k8s_runtime::rights_of(pods);
   loaded.tools.add(rights);
+  deploy::CredentialWatch credential_watch(clock);
+  loaded.observers.push_back(&credential_watch);
   deploy::k8s_runtime::K8sWatch pod_watch(pods, clock);
   loaded.observers.push_back(&pod_watch);
   deploy::BundleShelf shelf(disk, home ? (home->root() / "blobs" / "bundles").string() : "");

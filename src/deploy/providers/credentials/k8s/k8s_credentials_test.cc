@@ -118,6 +118,26 @@ TEST(K8sCredentials, ATokenMayLiveShorterThanWasAskedFor) {
   EXPECT_EQ(ok.lifetimeSeconds, 600);
 }
 
+TEST(K8sCredentials, WhatHasExpiredIsRenewedAsTheKubeconfigSays) {
+  std::vector<std::string> asked;
+  ClusterRights rights = allowing();
+  Code refusal = Code::unauthenticated;
+  rights.request_token = [&](const views::PodPlace&, const std::string& token, const std::string&,
+                             int64_t) -> Result<MintedToken> {
+    asked.push_back(token);
+    if (!token.empty()) return Error{.code = refusal, .message = "no"};
+    return MintedToken{"minted", 3600};
+  };
+  lang::Harness harness(k8s_credentials_binding());
+  harness.tools().add(rights);
+  harness.invoke(Issue{.environment = "prod", .credential = harness.seal("old")}).as<Issue::Ok>();
+  EXPECT_THAT(asked, testing::ElementsAre("old", ""));
+  refusal = Code::denied;
+  harness.invoke(Issue{.environment = "prod", .credential = harness.seal("old")}).as<Issue::Refused>();
+  refusal = Code::unauthenticated;
+  harness.invoke(Issue{.environment = "prod", .admin = harness.seal("nobody")}).as<Issue::Refused>();
+}
+
 TEST(K8sCredentials, AnAdministratorMakesWhatTheRulesSay) {
   std::vector<std::string> applied;
   ClusterRights rights = allowing();

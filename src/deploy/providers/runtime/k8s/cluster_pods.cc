@@ -85,14 +85,37 @@ std::vector<Pod> ready_in(const json::value& slice) {
   return pods;
 }
 
-Result<kube::Client*> ClusterPods::client(const std::string& context) {
+void ClusterPods::hold(const views::PodPlace& place, const PodCredential& credential) {
   std::lock_guard lock(mutex_);
-  auto& kept = clients_[context];
-  if (kept) return kept.get();
-  auto made = client_with(context, "");
+  PodCredential& before = held_[place];
+  if (before.handle == credential.handle) return;
+  before = credential;
+  clients_.erase(place);
+}
+
+std::string ClusterPods::held(const views::PodPlace& place) {
+  std::lock_guard lock(mutex_);
+  auto found = held_.find(place);
+  return found == held_.end() ? "" : found->second.handle;
+}
+
+Result<std::shared_ptr<kube::Client>> ClusterPods::client(const views::PodPlace& place) {
+  std::lock_guard lock(mutex_);
+  auto& kept = clients_[place];
+  if (kept) return kept;
+  auto made = client_with(place.context, held_[place].token);
   if (!made) return made.error();
   kept = *std::move(made);
-  return kept.get();
+  return kept;
+}
+
+Result<std::unique_ptr<kube::Client>> ClusterPods::client_for(const views::PodPlace& place) {
+  std::string token;
+  {
+    std::lock_guard lock(mutex_);
+    token = held_[place].token;
+  }
+  return client_with(place.context, token);
 }
 
 Result<std::unique_ptr<kube::Client>> ClusterPods::client_with(const std::string& context, const std::string& token) {
@@ -112,7 +135,7 @@ Result<std::unique_ptr<kube::Client>> ClusterPods::client_with(const std::string
 
 Result<std::string> ClusterPods::name_space(const views::PodPlace& place) {
   if (!place.name_space.empty()) return place.name_space;
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return found.error();
   return (*found)->access().name_space;
 }
@@ -144,7 +167,7 @@ Result<PodBundle> ClusterPods::open(const std::string& artifact) {
 
 std::variant<std::vector<Pod>, Misfortune> ClusterPods::bring_up(const views::PodPlace& place, const PodPlan& plan,
                                                                  const std::function<bool()>& cancelled) {
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(found.error())};
   auto where = name_space(place);
   if (!where) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(where.error())};
@@ -165,7 +188,7 @@ std::variant<std::vector<Pod>, Misfortune> ClusterPods::await(const views::PodPl
   auto unavailable = [](const Error& error) {
     return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(error)};
   };
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return unavailable(found.error());
   auto where = name_space(place);
   if (!where) return unavailable(where.error());
@@ -285,7 +308,7 @@ Result<void> ClusterPods::take_down_one(const views::PodPlace& place, const std:
 }
 
 Result<void> ClusterPods::remove_selected(const views::PodPlace& place, const std::string& labels) {
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return found.error();
   auto where = name_space(place);
   if (!where) return where.error();
@@ -312,7 +335,7 @@ Result<void> ClusterPods::remove_selected(const views::PodPlace& place, const st
 
 Result<void> ClusterPods::resize(const views::PodPlace& place, const std::string& service, int64_t serial,
                                  int64_t replicas) {
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return found.error();
   auto where = name_space(place);
   if (!where) return where.error();
@@ -331,7 +354,7 @@ Result<void> ClusterPods::resize(const views::PodPlace& place, const std::string
 
 Result<int64_t> ClusterPods::reach(const views::PodPlace& place, const std::string& service, int64_t serial,
                                    int64_t replicas) {
-  auto found = client(place.context);
+  auto found = client(place);
   if (!found) return found.error();
   auto where = name_space(place);
   if (!where) return where.error();
@@ -383,7 +406,7 @@ ClusterRights rights_of(ClusterPods& pods) {
                        .seconds = made->until_ms == 0 ? seconds : std::clamp<int64_t>(left_s, 1, seconds)};
   };
   rights.reach_a_pod = [&pods](const views::PodPlace& place, const std::string& token) -> Result<void> {
-    auto client = pods.client_with(place.context, token);
+    auto client = token.empty() ? pods.client_for(place) : pods.client_with(place.context, token);
     if (!client) return client.error();
     auto where = pods.name_space(place);
     if (!where) return where.error();

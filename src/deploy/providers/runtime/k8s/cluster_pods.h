@@ -1,5 +1,5 @@
-// ClusterPods is the PodHost that speaks to Kubernetes: one client for each context of the kubeconfig, made when it is
-// first needed. Objects are applied as field manager "sluice".
+// ClusterPods is the PodHost that speaks to Kubernetes: one client for each place, made when it is first needed and
+// again when another credential is held for it. Objects are applied as field manager "sluice".
 #pragma once
 
 #include <map>
@@ -36,14 +36,19 @@ class ClusterPods final : public PodHost {
   Result<int64_t> reach(const views::PodPlace& place, const std::string& service, int64_t serial,
                         int64_t replicas) override;
 
-  // For those who watch, or ask what may be done.
-  Result<kube::Client*> client(const std::string& context);
-  // A client of its own, with a token in place of the kubeconfig's, for nobody else.
+  void hold(const views::PodPlace& place, const PodCredential& credential) override;
+  // The handle of what is held; empty: nothing.
+  std::string held(const views::PodPlace& place);
+
+  // Clients of their own, for those who watch or ask what may be done: with what is held for the place, or with a token
+  // in place of what the kubeconfig says.
+  Result<std::unique_ptr<kube::Client>> client_for(const views::PodPlace& place);
   Result<std::unique_ptr<kube::Client>> client_with(const std::string& context, const std::string& token);
   Result<std::string> name_space(const views::PodPlace& place);
   const Clock& clock() const { return clock_; }
 
  private:
+  Result<std::shared_ptr<kube::Client>> client(const views::PodPlace& place);
   Result<void> remove_selected(const views::PodPlace& place, const std::string& labels);
   Result<std::vector<Pod>> ready_pods(kube::Client& client, const std::string& name_space, const std::string& name);
   std::optional<Misfortune> trouble(kube::Client& client, const std::string& name_space, const std::string& service,
@@ -55,7 +60,8 @@ class ClusterPods final : public PodHost {
   process::Runner& runner_;
   const Variables variables_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<kube::Client>> clients_;  // by context
+  std::map<views::PodPlace, PodCredential> held_;
+  std::map<views::PodPlace, std::shared_ptr<kube::Client>> clients_;
 };
 
 // Asking what may be done, through the same clients. `pods` must outlive it.

@@ -39,7 +39,27 @@ std::optional<K8sRuntimeFound> given_back(State& state, std::optional<K8sRuntime
   return service;
 }
 
-DeployWork work_of(const K8sRuntimeFound& service, const std::string& artifact, int64_t serial) {
+std::optional<lang::Sealed> credential_of(const State& state, const std::string& environment) {
+  auto account = state.get(K8sRuntimeAId(environment));
+  return account ? std::optional(account->credential) : std::nullopt;
+}
+
+// Where the environment's pods are. From here on the cluster is asked with its credential.
+Result<views::PodPlace> place_of(const std::string& environment, const std::optional<lang::Sealed>& credential,
+                                 Effect& effect) {
+  const views::PodPlace place = views::pod_place(effect.read(), environment);
+  PodCredential held;
+  try {
+    if (credential) held = {.handle = credential->handle(), .token = effect.open(*credential)};
+  } catch (const std::runtime_error& error) {
+    return Error{.code = Code::unavailable,
+                 .message = "the credential that " + environment + " is deployed with cannot be read: " + error.what()};
+  }
+  effect.tool<PodHost>().hold(place, held);
+  return place;
+}
+
+DeployWork work_of(const State& state, const K8sRuntimeFound& service, const std::string& artifact, int64_t serial) {
   return {.service = service.id.text(),
           .environment = service.record.environment,
           .artifact = artifact,
@@ -48,14 +68,15 @@ DeployWork work_of(const K8sRuntimeFound& service, const std::string& artifact, 
           .config = service.record.config,
           .variables = service.record.variables,
           .health = service.record.health,
-          .secrets = service.record.secrets};
+          .secrets = service.record.secrets,
+          .credential = credential_of(state, service.record.environment)};
 }
 
 // Counts the deployment, so that its objects have names of their own.
 DeployWork open_deployment(State& state, const K8sRuntimeFound& service, const std::string& artifact) {
   const int64_t serial = service.record.serial + 1;
   state.edit(service.id, [&](K8sRuntimeRecord& record) { record.serial = serial; });
-  return work_of(service, artifact, serial);
+  return work_of(state, service, artifact, serial);
 }
 
 struct Lacking {
@@ -178,13 +199,15 @@ void hide(const process::Secrets& secrets, Misfortune& misfortune) {
 
 using Brought = std::variant<std::vector<Pod>, Misfortune, Lacking, Error>;
 
-// Brings the deployment up, and removes those before; on failure what is new goes again.
-Brought run_instead(const DeployWork& work, Effect& effect, std::string& hash) {
+// Brings the deployment up; on failure what is new goes again.
+Brought run(const DeployWork& work, Effect& effect, std::string& hash) {
   auto& host = effect.tool<PodHost>();
   auto bundle = host.open(work.artifact);
   if (!bundle) return bundle.error();
   hash = bundle->hash;
-  const views::PodPlace place = views::pod_place(effect.read(), work.environment);
+  auto found = place_of(work.environment, work.credential, effect);
+  if (!found) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = found.error().message};
+  const views::PodPlace& place = *found;
   auto plan = plan_for(*bundle, work, place.name_space, effect);
   if (auto* lacking = std::get_if<Lacking>(&plan)) return *lacking;
   auto brought = host.bring_up(place, std::get<PodPlan>(plan), [&] { return effect.cancelled(); });
@@ -198,10 +221,18 @@ Brought run_instead(const DeployWork& work, Effect& effect, std::string& hash) {
     }
     return *misfortune;
   }
-  if (auto gone = host.take_down(place, work.service, work.serial); !gone) {
+  return std::get<std::vector<Pod>>(std::move(brought));
+}
+
+// Brings the deployment up, and removes those before.
+Brought run_instead(const DeployWork& work, Effect& effect, std::string& hash) {
+  Brought brought = run(work, effect, hash);
+  if (!std::holds_alternative<std::vector<Pod>>(brought)) return brought;
+  const views::PodPlace place = views::pod_place(effect.read(), work.environment);
+  if (auto gone = effect.tool<PodHost>().take_down(place, work.service, work.serial); !gone) {
     return Misfortune{.kind = Misfortune::Kind::cancelled, .reason = gone.error().message};
   }
-  return std::get<std::vector<Pod>>(std::move(brought));
+  return brought;
 }
 
 std::string text_of(const Brought& brought) {
@@ -357,19 +388,20 @@ Scale::Begun K8sRuntime::begin_scale(const Scale& ask, State& state) {
     return Scale::Result(Scale::Invalid{.message = "expected 1 to 1000 replicas"});
   }
   if (!take(state, *service)) return Scale::Result(Scale::Busy{.instance = ask.instance});
-  ScaleWork work{.deploy = work_of(*service, service->record.artifact, service->record.running)};
+  ScaleWork work{.deploy = work_of(state, *service, service->record.artifact, service->record.running)};
   work.deploy.replicas = ask.replicas;
   return work;
 }
 
 Scale::Performed K8sRuntime::perform_scale(const ScaleWork& work, Effect& effect) {
   auto& host = effect.tool<PodHost>();
-  const views::PodPlace place = views::pod_place(effect.read(), work.deploy.environment);
   auto bundle = host.open(work.deploy.artifact);
   if (!bundle) return Scale::Failed{.reason = to_string(bundle.error())};
-  auto sized = host.resize(place, work.deploy.service, work.deploy.serial, work.deploy.replicas);
+  auto place = place_of(work.deploy.environment, work.deploy.credential, effect);
+  if (!place) return Scale::Failed{.reason = place.error().message};
+  auto sized = host.resize(*place, work.deploy.service, work.deploy.serial, work.deploy.replicas);
   if (!sized) return Scale::Failed{.reason = to_string(sized.error())};
-  auto brought = host.await(place, work.deploy.service, work.deploy.serial, work.deploy.replicas,
+  auto brought = host.await(*place, work.deploy.service, work.deploy.serial, work.deploy.replicas,
                             bundle->manifest.health.start_within.length.count(), [&] { return effect.cancelled(); });
   if (const auto* misfortune = std::get_if<Misfortune>(&brought)) {
     if (misfortune->kind == Misfortune::Kind::cancelled) return lang::Again{.reason = misfortune->reason};
@@ -408,7 +440,7 @@ Renew::Begun K8sRuntime::begin_renew(const Renew& ask, State& state) {
 
 Renew::Performed K8sRuntime::perform_renew(const RenewWork& work, Effect& effect) {
   std::string hash;
-  Brought brought = run_instead(work.deploy, effect, hash);
+  Brought brought = run(work.deploy, effect, hash);
   if (is_again(brought)) return lang::Again{.reason = text_of(brought)};
   const auto* pods = std::get_if<std::vector<Pod>>(&brought);
   if (pods == nullptr) {
@@ -437,17 +469,45 @@ Renew::Outcome K8sRuntime::finish_renew(const Renew& ask, const Renew::Outcome& 
   return ok;
 }
 
+Tidy::Begun K8sRuntime::begin_tidy(const Tidy& ask, State& state) {
+  auto service = service_of(state, ask.instance);
+  // What is done to it meanwhile has a serial of its own, and removes or tidies what was before.
+  if (!service || !take(state, *service)) return TidyWork{};
+  return TidyWork{.service = service->id.text(),
+                  .environment = service->record.environment,
+                  .kept = service->record.running,
+                  .credential = credential_of(state, service->record.environment)};
+}
+
+Tidy::Performed K8sRuntime::perform_tidy(const TidyWork& work, Effect& effect) {
+  if (work.service.empty()) return Tidy::Ok{};
+  auto place = place_of(work.environment, work.credential, effect);
+  auto gone = place ? effect.tool<PodHost>().take_down(*place, work.service, work.kept) : place.error();
+  if (!gone) return Tidy::Stuck{.reason = to_string(gone.error())};
+  return Tidy::Ok{};
+}
+
+Tidy::Outcome K8sRuntime::finish_tidy(const Tidy& ask, const Tidy::Outcome& outcome, State& state) {
+  (void)given_back(state, service_of(state, ask.instance));
+  Tidy::Outcome told = outcome;
+  if (auto* ok = get_if<Tidy::Ok>(&told)) ok->instance = ask.instance;
+  if (auto* stuck = get_if<Tidy::Stuck>(&told)) stuck->instance = ask.instance;
+  return told;
+}
+
 Destroy::Begun K8sRuntime::begin_destroy(const Destroy& ask, State& state) {
   auto service = service_of(state, ask.instance);
   if (!service) return DestroyWork{};
   if (!take(state, *service)) return Destroy::Result(Destroy::Busy{.instance = ask.instance});
-  return DestroyWork{.service = service->id.text(), .environment = service->record.environment};
+  return DestroyWork{.service = service->id.text(),
+                     .environment = service->record.environment,
+                     .credential = credential_of(state, service->record.environment)};
 }
 
 Destroy::Performed K8sRuntime::perform_destroy(const DestroyWork& work, Effect& effect) {
   if (work.service.empty()) return Destroy::Ok{};
-  auto& host = effect.tool<PodHost>();
-  auto gone = host.take_down(views::pod_place(effect.read(), work.environment), work.service, 0);
+  auto place = place_of(work.environment, work.credential, effect);
+  auto gone = place ? effect.tool<PodHost>().take_down(*place, work.service, 0) : place.error();
   if (!gone) return Destroy::Stuck{.reason = to_string(gone.error())};
   return Destroy::Ok{};
 }
@@ -470,13 +530,14 @@ Check::Begun K8sRuntime::begin_check(const Check& ask, State& state) {
   return CheckWork{.service = service->id.text(),
                    .environment = service->record.environment,
                    .serial = service->record.running,
-                   .replicas = service->record.replicas};
+                   .replicas = service->record.replicas,
+                   .credential = credential_of(state, service->record.environment)};
 }
 
 Check::Performed K8sRuntime::perform_check(const CheckWork& work, Effect& effect) {
-  auto& host = effect.tool<PodHost>();
-  auto slowest_us =
-      host.reach(views::pod_place(effect.read(), work.environment), work.service, work.serial, work.replicas);
+  auto place = place_of(work.environment, work.credential, effect);
+  auto slowest_us = place ? effect.tool<PodHost>().reach(*place, work.service, work.serial, work.replicas)
+                          : Result<int64_t>(place.error());
   if (!slowest_us) return Check::Unreachable{};
   if (*slowest_us > kSlow_us) return Check::Degraded{.latencyMs = *slowest_us / 1000};
   return Check::Ok{.latencyMs = *slowest_us / 1000};
@@ -503,5 +564,27 @@ Observe::Result K8sRuntime::observe(const Observe& ask, State& state) {
   for (const auto& each : seen) ok.replicas.push_back({.name = each.name, .endpoint = each.endpoint});
   return ok;
 }
+
+Entrust::Result K8sRuntime::entrust(const Entrust& ask, State& state) {
+  if (ask.credential) {
+    state.put(ask.environment, {.credential = *ask.credential, .entrustedAt = state.now()});
+  } else if (state.has(ask.environment)) {
+    state.erase(ask.environment);
+  }
+  return Entrust::Ok{.environment = ask.environment};
+}
+
+Hold::Begun K8sRuntime::begin_hold(const Hold& ask, State& state) {
+  return HoldWork{.environment = ask.environment.text(), .credential = credential_of(state, ask.environment.text())};
+}
+
+Hold::Performed K8sRuntime::perform_hold(const HoldWork& work, Effect& effect) {
+  if (auto place = place_of(work.environment, work.credential, effect); !place) {
+    return Hold::Lost{.environment = K8sRuntimeAId(work.environment), .message = place.error().message};
+  }
+  return Hold::Ok{.environment = K8sRuntimeAId(work.environment)};
+}
+
+Hold::Outcome K8sRuntime::finish_hold(const Hold&, const Hold::Outcome& outcome, State&) { return outcome; }
 
 }  // namespace sluice::deploy::k8s_runtime

@@ -12,6 +12,7 @@ namespace {
 // Remembers which serials are there.
 class PretendedCluster final : public PodHost {
  public:
+  void hold(const views::PodPlace&, const PodCredential& credential) override { token = credential.token; }
   Result<PodBundle> open(const std::string& artifact) override {
     if (artifact == "none")
       return Error{.code = Code::invalid, .message = "a cluster runs images, and the bundle has none"};
@@ -52,6 +53,7 @@ class PretendedCluster final : public PodHost {
     return latency_us;
   }
 
+  std::string token;
   std::string more;
   std::optional<Misfortune> misfortune;
   bool is_stuck = false;
@@ -239,6 +241,15 @@ TEST_F(K8sRuntimeTest, RenewRunsTheSameWithOtherSecrets) {
   auto ok = harness.invoke(Renew{.instance = "i", .secrets = harness.seal(R"({"KEY":"new"})")}).as<Renew::Ok>();
   EXPECT_EQ(ok.endpoint, "http://10.0.0.20:8080");
   EXPECT_EQ(cluster.plans.back().secrets.at("KEY"), "new");
+  EXPECT_THAT(cluster.there, ElementsAre(1, 2)) << "routers do not know of the new pods yet";
+  occupy();
+  harness.invoke(Tidy{.instance = "i"}).as<Tidy::Ok>();
+  EXPECT_THAT(cluster.there, ElementsAre(1, 2)) << "whoever is at work on it is left alone";
+  State(harness.rows()).edit(K8sRuntimeId(service()), [](K8sRuntimeRecord& record) { record.busy.reset(); });
+  cluster.is_stuck = true;
+  EXPECT_THAT(harness.invoke(Tidy{.instance = "i"}).as<Tidy::Stuck>().reason, HasSubstr("the cluster is away"));
+  cluster.is_stuck = false;
+  EXPECT_EQ(harness.invoke(Tidy{.instance = "i"}).as<Tidy::Ok>().instance, "i");
   EXPECT_THAT(cluster.there, ElementsAre(2));
 }
 
@@ -260,6 +271,27 @@ TEST_F(K8sRuntimeTest, CheckSaysHowLongPodsTake) {
   EXPECT_EQ(harness.invoke(Check{.instance = "i"}).as<Check::Ok>().latencyMs, 1);
   cluster.latency_us = 700'000;
   EXPECT_EQ(harness.invoke(Check{.instance = "i"}).as<Check::Degraded>().latencyMs, 700);
+}
+
+TEST_F(K8sRuntimeTest, WhatIsDoneIsDoneWithTheCredentialOfTheEnvironment) {
+  provision(R"({"variables":{"SLUICE_ENVIRONMENT":"prod"}})");
+  const K8sRuntimeAId prod("prod");
+  harness.invoke(Hold{.environment = prod}).as<Hold::Ok>();
+  harness.invoke(Entrust{.environment = prod, .credential = harness.seal("low")}).as<Entrust::Ok>();
+  deploy().as<Deploy::Ok>();
+  EXPECT_EQ(cluster.token, "low");
+  harness.invoke(Entrust{.environment = prod, .credential = harness.seal("lower")}).as<Entrust::Ok>();
+  harness.invoke(Hold{.environment = prod}).as<Hold::Ok>();
+  EXPECT_EQ(cluster.token, "lower");
+  harness.invoke(Entrust{.environment = prod}).as<Entrust::Ok>();
+  harness.invoke(Entrust{.environment = prod}).as<Entrust::Ok>();
+  harness.invoke(Check{.instance = "i"}).as<Check::Ok>();
+  EXPECT_EQ(cluster.token, "");
+  harness.invoke(Entrust{.environment = prod, .credential = lang::Sealed::of_handle("gone")}).as<Entrust::Ok>();
+  EXPECT_THAT(harness.invoke(Hold{.environment = prod}).as<Hold::Lost>().message,
+              HasSubstr("the credential that prod is deployed with cannot be read"));
+  EXPECT_THAT(deploy("b", "2").as<Deploy::ClusterUnavailable>().reason, HasSubstr("cannot be read"));
+  harness.invoke(Check{.instance = "i"}).as<Check::Unreachable>();
 }
 
 TEST_F(K8sRuntimeTest, ObservePassesOnWherePodsAre) {

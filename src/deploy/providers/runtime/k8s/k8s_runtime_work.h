@@ -16,9 +16,11 @@ struct DeployWork {
   std::optional<std::string> variables;  // a JSON object of texts
   std::optional<std::string> health;     // a JSON object
   std::optional<lang::Sealed> secrets;
+  std::optional<lang::Sealed> credential;  // that the cluster is asked with; none: as the kubeconfig says
 };
 BOOST_DESCRIBE_STRUCT(DeployWork, (),
-                      (service, environment, artifact, serial, replicas, config, variables, health, secrets))
+                      (service, environment, artifact, serial, replicas, config, variables, health, secrets,
+                       credential))
 
 struct RollbackWork {
   DeployWork deploy;
@@ -35,18 +37,34 @@ struct RenewWork {
 };
 BOOST_DESCRIBE_STRUCT(RenewWork, (), (deploy))
 
+struct TidyWork {
+  std::string service;  // "" if there is nothing to do
+  std::string environment;
+  int64_t kept = 0;
+  std::optional<lang::Sealed> credential;
+};
+BOOST_DESCRIBE_STRUCT(TidyWork, (), (service, environment, kept, credential))
+
 struct DestroyWork {
   std::string service;  // "" if there is none
   std::string environment;
+  std::optional<lang::Sealed> credential;
 };
-BOOST_DESCRIBE_STRUCT(DestroyWork, (), (service, environment))
+BOOST_DESCRIBE_STRUCT(DestroyWork, (), (service, environment, credential))
 
 struct CheckWork {
   std::string service;
   std::string environment;
   int64_t serial = 0;
   int64_t replicas = 0;
+  std::optional<lang::Sealed> credential;
 };
-BOOST_DESCRIBE_STRUCT(CheckWork, (), (service, environment, serial, replicas))
+BOOST_DESCRIBE_STRUCT(CheckWork, (), (service, environment, serial, replicas, credential))
+
+struct HoldWork {
+  std::string environment;
+  std::optional<lang::Sealed> credential;
+};
+BOOST_DESCRIBE_STRUCT(HoldWork, (), (environment, credential))
 
 }  // namespace sluice::deploy::k8s_runtime

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kAgain_ms = 1'000;
 constexpr int64_t kMostWait_ms = 30'000;
+constexpr int64_t kPatience_ms = 2'000;  // a short command opens nothing
 
 }  // namespace
 
@@ -40,11 +41,29 @@ void K8sWatch::compare(const lang::Snapshot& committed, const Tell& tell) {
     known.emplace(each.id.text(), std::move(one));
   }
   known_ = std::move(known);
+  std::map<std::string, Account> accounts;
+  for (const K8sRuntimeAFound& each : state.all_a()) {
+    Account one{.place = views::pod_place(committed, each.id.text()),
+                .handle = each.record.credential.handle(),
+                .not_before_ms = now_ms() + kPatience_ms};
+    if (!followed_.contains(one.place)) continue;
+    if (auto before = accounts_.find(each.id.text());
+        before != accounts_.end() && before->second.handle == one.handle) {
+      one.not_before_ms = before->second.not_before_ms;
+    }
+    accounts.emplace(each.id.text(), std::move(one));
+  }
+  accounts_ = std::move(accounts);
   look(tell);
 }
 
 void K8sWatch::look(const Tell& tell) {
-  const int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
+  const int64_t now = now_ms();
+  for (auto& [environment, account] : accounts_) {
+    if (now < account.not_before_ms || pods_.held(account.place) == account.handle) continue;
+    account.not_before_ms = now + kMostWait_ms;
+    tell("K8sRuntime/hold", {{"environment", environment}});
+  }
   for (auto& [service, known] : known_) {
     std::vector<Pod> ready;
     {
@@ -56,9 +75,9 @@ void K8sWatch::look(const Tell& tell) {
     }
     std::ranges::sort(ready, {}, &Pod::name);
     // While none is ready routers go on with what they know: they see themselves who answers.
-    if (ready.empty() || ready == known.pods || now_ms < known.not_before_ms) continue;
+    if (ready.empty() || ready == known.pods || now < known.not_before_ms) continue;
     known.wait_ms = std::clamp(known.wait_ms * 2, kAgain_ms, kMostWait_ms);
-    known.not_before_ms = now_ms + known.wait_ms;
+    known.not_before_ms = now + known.wait_ms;
     json::array replicas;
     for (const Pod& each : ready) replicas.push_back({{"name", each.name}, {"endpoint", each.endpoint}});
     tell("K8sRuntime/observe", {{"service", service}, {"replicas", replicas}});
@@ -69,7 +88,7 @@ void K8sWatch::follow(const views::PodPlace& place, Followed& followed) {
   name_this_thread("pods");
   while (!followed.ends) {
     // A client of its own: a watch holds a connection for as long as it lasts.
-    auto client = pods_.client_with(place.context, "");
+    auto client = pods_.client_for(place);
     auto where = pods_.name_space(place);
     auto kind = client ? (*client)->kind_of("discovery.k8s.io/v1", "EndpointSlice") : client.error();
     if (client && where && kind) {

@@ -41,11 +41,20 @@ class K8sWatch final : public lang::Observer {
     int64_t wait_ms = 0;
   };
 
+  // An environment's credential, which is opened anew where it is not the one that is held.
+  struct Account {
+    views::PodPlace place;
+    std::string handle;
+    int64_t not_before_ms = 0;
+  };
+
   void follow(const views::PodPlace& place, Followed& followed);
+  int64_t now_ms() const { return clock_.monotonic_ns() / 1'000'000; }
 
   ClusterPods& pods_;
   Clock& clock_;
-  std::map<std::string, Known> known_;  // by the id of the service
+  std::map<std::string, Known> known_;       // by the id of the service
+  std::map<std::string, Account> accounts_;  // by environment
   std::map<views::PodPlace, std::unique_ptr<Followed>> followed_;
 };
 

@@ -38,9 +38,18 @@ struct PodBundle {
   std::string hash;   // of the archive
 };
 
+// What a cluster is asked with. The handle says which it is without saying what it is.
+struct PodCredential {
+  std::string handle;  // empty: what the kubeconfig says
+  std::string token;
+};
+
 class PodHost {
  public:
   virtual ~PodHost() = default;
+
+  // Asks the cluster with this credential from now on.
+  virtual void hold(const views::PodPlace& place, const PodCredential& credential) = 0;
 
   // `invalid` for what is no bundle with an image that is pinned by digest.
   virtual Result<PodBundle> open(const std::string& artifact) = 0;
