@@ -9,12 +9,13 @@
 namespace sluice::engine {
 
 EngineAttempt::EngineAttempt(const AttemptParts& parts, const Ulid& invocation, int64_t number,
-                             std::shared_ptr<const std::atomic<bool>> cancelled)
+                             std::shared_ptr<const std::atomic<bool>> cancelled, lang::Cause cause)
     : parts_(parts),
       invocation_(invocation),
       id_(sluice::to_string(invocation)),
       number_(number),
-      cancelled_(std::move(cancelled)) {}
+      cancelled_(std::move(cancelled)),
+      cause_(std::move(cause)) {}
 
 std::string EngineAttempt::open(const lang::Sealed& sealed) {
   auto handle = parse_sealed_handle(sealed.handle());
@@ -45,7 +46,7 @@ void EngineAttempt::make_again(const SealedHandle& handle) {
     throw std::runtime_error("the sealed value " + to_string(handle) + " is gone, and " + step.action +
                              " is not safe to repeat");
   }
-  EngineAttempt repeated(parts_, handle.invocation, 1, cancelled_);
+  EngineAttempt repeated(parts_, handle.invocation, 1, cancelled_, cause_);
   if (auto result = handler->perform(*step.work, repeated); !result) throw std::runtime_error(result.error().message);
 }
 

@@ -27,9 +27,10 @@ struct AttemptParts {
 class EngineAttempt final : public lang::Attempt {
  public:
   EngineAttempt(const AttemptParts& parts, const Ulid& invocation, int64_t number,
-                std::shared_ptr<const std::atomic<bool>> cancelled);
+                std::shared_ptr<const std::atomic<bool>> cancelled, lang::Cause cause);
 
   const std::string& id() const override { return id_; }
+  lang::Cause cause() const override { return cause_; }
   int number() const override { return static_cast<int>(number_); }
   bool cancelled() const override { return cancelled_->load(); }
   // A value that is lost is made again by repeating the effect that made it, which must be `retry: safe`.
@@ -46,6 +47,7 @@ class EngineAttempt final : public lang::Attempt {
   std::string id_;
   int64_t number_;
   std::shared_ptr<const std::atomic<bool>> cancelled_;
+  lang::Cause cause_;
   std::unique_ptr<CommittedRows> snapshot_;
   uint64_t sealed_ = 0;
 };

@@ -44,7 +44,9 @@ struct AttemptTest : testing::Test {
     journal.add(step);
     return id;
   }
-  EngineAttempt attempt(const Ulid& id, int64_t number = 1) { return {parts, id, number, cancelled}; }
+  EngineAttempt attempt(const Ulid& id, int64_t number = 1) {
+    return {parts, id, number, cancelled, {.flow = "f1", .caller = "uid:7"}};
+  }
 
   // What opening a value says that is lost.
   std::string refusal(const std::string& handle) {
@@ -74,6 +76,8 @@ TEST_F(AttemptTest, KnowsItselfAndWhetherItIsStillWanted) {
   EngineAttempt one = attempt(test_id(7), 3);
   EXPECT_EQ(one.id(), to_string(test_id(7)));
   EXPECT_EQ(one.number(), 3);
+  EXPECT_EQ(one.cause().flow, "f1");
+  EXPECT_EQ(one.cause().caller, "uid:7");
   EXPECT_EQ(one.tool<std::string>(), "hammer");
   EXPECT_FALSE(one.cancelled());
   cancelled->store(true);

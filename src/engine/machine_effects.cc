@@ -97,9 +97,10 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   running_[invocation.id] = {
       cancelled, {flow.id, actions_.name(invocation.action), time_.steady_of(deadline_ms(invocation).value_or(0))}};
-  Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
-           concept_ = invocation.action.concept_] {
-    EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
+  Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, caller = flow.caller.name,
+           id = invocation.id, concept_ = invocation.action.concept_] {
+    EngineAttempt attempt(*attempt_parts_, id, number, cancelled,
+                          {.flow = sluice::to_string(flow_id), .caller = caller});
     AttemptResult result = perform(handler, *work, attempt, parts_.limits.result_bytes);
     std::lock_guard lock(inbox_mutex_);
     inbox_.push_back({flow_id, id, concept_, number, std::move(result)});

@@ -115,6 +115,12 @@ class Snapshot {
   virtual const Rows& rows_of(std::string_view concept_name) const = 0;
 };
 
+// What an effect is part of: its flow, and who began that.
+struct Cause {
+  std::string flow;
+  std::string caller;
+};
+
 // One attempt at an effect; generated code calls it Effect. It lives as long as the call that it is given to.
 class Attempt {
  public:
@@ -125,6 +131,7 @@ class Attempt {
 
   // The same for every attempt at one effect: what makes a repeat harmless under `retry: safe`.
   virtual const std::string& id() const = 0;
+  virtual Cause cause() const { return {}; }
   // Counted from 1.
   virtual int number() const = 0;
   // True from the moment at which the result is no longer wanted. Long work looks at it often.

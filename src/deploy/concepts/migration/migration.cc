@@ -72,13 +72,12 @@ typename Action::Outcome told(const typename Action::Outcome& outcome, const Mig
       .migration = id, .migrated = record.recordsMigrated, .failed = record.recordsFailed, .errors = std::move(errors)};
 }
 
-// What somebody asks for is not paused, and stands in the database under their name.
-void asked_for(State& state, const MigrationId& id, const std::optional<std::string>& caller) {
+// What somebody asks for is not paused.
+void asked_for(State& state, const MigrationId& id) {
   if (!state.has(id)) return;
   state.edit(id, [&](MigrationRecord& record) {
     record.paused = false;
     record.backedUp = false;
-    record.who = caller.value_or("");
   });
 }
 
@@ -141,7 +140,7 @@ Plan::Outcome Migration::finish_plan(const Plan& ask, const Plan::Outcome& outco
 }
 
 Expand::Begun Migration::begin_expand(const Expand& ask, State& state) {
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   return lang::Opened{};
 }
 
@@ -151,7 +150,7 @@ Expand::Outcome Migration::finish_expand(const Expand& ask, const Expand::Outcom
 }
 
 Migrate::Begun Migration::begin_migrate(const Migrate& ask, State& state) {
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   return lang::Opened{};
 }
 
@@ -160,7 +159,7 @@ Migrate::Outcome Migration::finish_migrate(const Migrate& ask, const Migrate::Ou
 }
 
 Retry::Begun Migration::begin_retry(const Retry& ask, State& state) {
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   return lang::Opened{};
 }
 
@@ -180,7 +179,7 @@ Contract::Begun Migration::begin_contract(const Contract& ask, State& state) {
   if (std::string why = in_the_way(database, false); !why.empty()) {
     return Contract::Rollback{.migration = ask.migration, .reason = std::move(why)};
   }
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   edit_database(state, *record->database, [&](MigrationBRecord& each) {
     each.floor = std::max(each.floor, record->contractsTo);
     each.unsure = false;
@@ -208,7 +207,7 @@ Undo::Begun Migration::begin_undo(const Undo& ask, State& state) {
   if (std::string why = in_the_way(database, true); !why.empty()) {
     return Undo::Failed{.migration = ask.migration, .reason = std::move(why)};
   }
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   edit_database(state, *record->database, [&](MigrationBRecord& each) {
     each.ceiling = record->toVersion - 1;
     each.unsure = false;
@@ -240,7 +239,7 @@ Resume::Begun Migration::begin_resume(const Resume& ask, State& state) {
   if (!state.has(ask.migration)) {
     return Resume::NotFound{.migration = ask.migration, .message = "there is no migration of " + ask.migration.text()};
   }
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   return lang::Opened{};
 }
 
@@ -311,7 +310,7 @@ Adopt::Begun Migration::begin_adopt(const Adopt& ask, State& state) {
     return Adopt::Failed{.migration = ask.migration,
                          .reason = "say at which migration the database is, or that it is taken over"};
   }
-  asked_for(state, ask.migration, ask.caller);
+  asked_for(state, ask.migration);
   return lang::Opened{};
 }
 
@@ -343,10 +342,7 @@ Restore::Outcome Migration::finish_restore(const Restore& ask, const Restore::Ou
 
 Attend::Begun Migration::begin_attend(const Attend& ask, State& state) {
   if (!state.has(ask.migration)) return lang::Opened{};
-  state.edit(ask.migration, [](MigrationRecord& record) {
-    record.backedUp = false;
-    record.who.clear();
-  });
+  state.edit(ask.migration, [](MigrationRecord& record) { record.backedUp = false; });
   return lang::Opened{};
 }
 
@@ -424,7 +420,6 @@ Step::Begun Migration::begin_step(const Step& ask, State& state) {
                   .backup = ask.backup.value_or(backups.empty() ? "" : backups.back()),
                   .environment = record->environment,
                   .backedUp = record->backedUp,
-                  .who = record->who,
                   .moves = moves};
 }
 

@@ -124,8 +124,8 @@ Result<Scene> set_scene(const StepWork& work, Effect& effect) {
   if (!id) return id.error();
   scene.caller = {.sluice = *id,
                   .process = effect.tool<MigrateMeans>().process(),
-                  .who = work.who.empty() ? "sluice" : work.who,
-                  .flow = effect.id()};
+                  .who = effect.cause().caller,
+                  .flow = effect.cause().flow};
   auto database = open_database(work, scene.settings, effect);
   if (!database) return database.error();
   scene.database = *std::move(database);

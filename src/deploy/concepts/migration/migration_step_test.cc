@@ -77,6 +77,7 @@ TEST_F(MigrationStepTest, ADatabaseThatIsThereIsAdopted) {
   ASSERT_EQ(told.variant, "ok") << write(told.fields);
   const std::string first(told.fields.at("entries").as_array().front().as_string());
   EXPECT_EQ(first.substr(0, 21), "0001_init  migrated  ");
+  EXPECT_NE(first.find("  by test in "), std::string::npos) << first;
   ASSERT_EQ(bring("1", kFirst, ", autoExpand: false").variant, "ok");
 }
 

@@ -18,12 +18,11 @@ struct StepWork {
   std::string backup;  // restore: which
   std::string environment;
   bool backedUp = false;  // for whoever asks for this
-  std::string who;
-  int64_t moves = 0;  // how much was done to the database when this was begun
+  int64_t moves = 0;      // how much was done to the database when this was begun
 };
 BOOST_DESCRIBE_STRUCT(StepWork, (),
                       (migration, goal, deployment, source, settings, address, at, takeOver, into, backup, environment,
-                       backedUp, who, moves))
+                       backedUp, moves))
 
 // What a step saw of the database when it ended.
 struct Seen {
