@@ -33,7 +33,7 @@ TEST(ManifestTemplate, ItsCommentsAreSettings) {
     if (line.starts_with("# image: ") || line.starts_with("# container: ")) is_setting = false;
     text += (is_setting ? line.substr(2) : line) + "\n";
   }
-  EXPECT_EQ(settings, 22);
+  EXPECT_EQ(settings, 23);
   auto manifest = parse_manifest(text);
   ASSERT_TRUE(manifest) << to_string(manifest.error());
   Manifest defaults;

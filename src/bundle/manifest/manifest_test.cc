@@ -111,9 +111,9 @@ TEST(Manifest, MigrationsNameOneDatabase) {
       "bundle.yaml:6:1: /migrations: it names either \"database\", the secret with PostgreSQL's address, or \"file\", "
       "of SQLite");
   EXPECT_EQ(refusal(with(all + "database: OTHER}\n")),
-            "bundle.yaml:6:36: /migrations/database: \"OTHER\" is none of \"secrets\"");
+            "bundle.yaml:6:35: /migrations/database: \"OTHER\" is none of \"secrets\"");
   EXPECT_EQ(refusal(with(all + "file: app.db}\n")),
-            "bundle.yaml:6:36: /migrations/file: it begins with the name of a storage: data/app.db");
+            "bundle.yaml:6:35: /migrations/file: it begins with the name of a storage: data/app.db");
   EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB, autoContract: true}\n")), "accepted");
 }
 
