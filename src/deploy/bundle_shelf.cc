@@ -12,6 +12,7 @@
 #include "bundle/manifest/paused_page.h"
 #include "bundle/trust/sidecar.h"
 #include "crypto/sha256.h"
+#include "deploy/migration_texts.h"
 
 namespace sluice::deploy {
 
@@ -163,6 +164,12 @@ Result<SeenBundle> BundleShelf::look(const std::string& source) {
                     .manifest_text = *inspected->manifest_text,
                     .tree = std::string(kSha256) + inspected->tree.digest(),
                     .sidecar = *std::move(sidecar)};
+}
+
+Result<migrate::Migrations> BundleShelf::migrations(const std::string& source, const bundle::Migrations& settings) {
+  auto found = find(source);
+  if (!found) return found.error();
+  return migrations_in(disk_, found->archive, settings);
 }
 
 Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& revision) {

@@ -21,6 +21,7 @@
 #include "base/disk.h"
 #include "base/result.h"
 #include "bundle/manifest/manifest.h"
+#include "migrate/files.h"
 
 namespace sluice::deploy {
 
@@ -54,6 +55,8 @@ class BundleShelf {
   Result<ShelvedBundle> take(const std::string& source, const std::string& revision);
   // Reads it where it lies.
   Result<SeenBundle> look(const std::string& source);
+  // The migrations that its manifest speaks of.
+  Result<migrate::Migrations> migrations(const std::string& source, const bundle::Migrations& settings);
   // `verification_failed` unless the copy has this digest.
   Result<void> check(const std::string& path, const std::string& archive);
   // Removing what is not there is no error.

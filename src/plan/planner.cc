@@ -264,6 +264,7 @@ class Planner {
       if (component.replicas) change.fields.push_back({"replicas", "", std::to_string(*component.replicas)});
       if (component.health) change.fields.push_back({"health", "", write(*component.health)});
       secrets(change, {}, offered->second.secrets);
+      migrations(change, offered->second);
     }
     if (!is_wanted(name)) {
       change = {.component = name, .kit = change.kit};
@@ -295,6 +296,7 @@ class Planner {
     deploys = !change.fields.empty();
     // A new version of a secret reaches what runs without a plan; here it only comes along.
     if (deploys) secrets(change, running.secrets, offered.secrets);
+    if (deploys) migrations(change, offered);
     if (!routes.path_prefixes.empty() &&
         (routes.hosts != running.hosts || routes.path_prefixes != running.path_prefixes)) {
       differs("routes", route_text({running.hosts, running.path_prefixes}), route_text(routes));
@@ -311,6 +313,10 @@ class Planner {
       const std::string old = had == before.end() ? "" : had->second;
       if (old != version) change.fields.push_back({"secrets." + variable, old, version});
     }
+  }
+
+  static void migrations(Change& change, const Offered& offered) {
+    for (const auto& [name, text] : offered.migrations) change.fields.push_back({"migrations." + name, "", text});
   }
 
   static constexpr std::string_view kAsBundle = "as its bundle says";

@@ -27,6 +27,8 @@ struct Offered {
   std::vector<std::string> storages;    // in which its programs keep things
   // The version of each secret that its programs would get, by variable; "missing" if nobody has put it.
   std::map<std::string, std::string> secrets = {};
+  // What becomes of the schema of its database, by the name of the migration.
+  std::map<std::string, std::string> migrations = {};
 };
 inline constexpr std::string_view kMissingSecret = "missing";
 

@@ -91,12 +91,14 @@ TEST_F(Planning, VersionsOfSecretsComeAlongAndChangeNothingAlone) {
   };
   offer("api");
   situation.offered["api"].secrets = {{"KEY", "version 2"}, {"TOKEN", std::string(kMissingSecret)}};
+  situation.offered["api"].migrations = {{"0001_init", "expands with 1 statement"}};
   EXPECT_THAT(fields(), ElementsAre("version:  > 1", "bundle:  > sha256:api1", "secrets.KEY:  > version 2",
-                                    "secrets.TOKEN:  > missing"));
+                                    "secrets.TOKEN:  > missing", "migrations.0001_init:  > expands with 1 statement"));
   run("api");
   situation.running["api"].secrets = {{"KEY", "version 1"}, {"TOKEN", std::string(kMissingSecret)}};
   EXPECT_THAT(fields(), IsEmpty());
   run("api", "0");
+  situation.offered["api"].migrations.clear();
   situation.running["api"].secrets = {{"KEY", "version 1"}};
   situation.offered["api"].secrets = {{"KEY", "version 2"}};
   EXPECT_THAT(fields(),

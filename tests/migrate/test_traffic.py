@@ -235,6 +235,13 @@ def test_a_manifest_says_what_is_done_by_itself(home, database):
 
     deploy(1, "backupBefore: false")
     database.seed(10)
+    (app / "app.deploy.yaml").write_text((app / "app.deploy.yaml").read_text().replace("./users1", "./users2"))
+    assert ("migrations.0002_full_name: nothing → expands with 1 statement, copies users; both sides stay until it is contracted"
+            in home.run("deploy", "plan", app).stdout)
+    destroys = app / "users2/migrations/0003_gone.sql"
+    destroys.write_text("DROP TABLE users;")
+    assert "users: 0003_gone/expand.sql:1: destroys: " in home.run("deploy", "plan", app, code=None).stderr
+    destroys.unlink()
     refused = deploy(2, "autoExpand: false", code=None)
     assert refused.returncode != 0 and "autoExpand is off" in refused.stdout + refused.stderr
     assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "first", "last"]

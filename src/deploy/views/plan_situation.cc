@@ -20,6 +20,8 @@
 #include "deploy_plan.gen.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
+#include "migrate/lint.h"
+#include "migration.gen.h"
 #include "plan/planner.h"
 #include "revision.gen.h"
 #include "secret.gen.h"
@@ -78,6 +80,7 @@ class Drafter {
     look_at(manifest.concepts, drafted.missing);
     if (!drafted.missing.empty()) return drafted;
     check_bundles(manifest, parsed.document, drafted.faults);
+    drafted.faults.insert(drafted.faults.end(), faults_of_migrations_.begin(), faults_of_migrations_.end());
     if (!drafted.faults.empty()) return drafted;
     std::set<std::string> taken_over;  // by a component of another name
     for (const DraftComponent& each : draft_.components) taken_over.insert(each.deployment);
@@ -491,6 +494,7 @@ class Drafter {
                            .specVersion = given->spec_version.value_or(0)};
       // What serves already needs no look into its archive.
       std::optional<plan::Running> there;
+      std::optional<bundle::Migrations> migrations;
       if (auto before = before_.find(name); before != before_.end()) {
         plan::Running known = running(before->second.deployment);
         if (!known.revision.empty() && known.archive == given->archive) {
@@ -510,12 +514,14 @@ class Drafter {
         }
         fill(offered, *seen);
         look_for_secrets(name, offered, seen->manifest);
+        if (seen->manifest.migrations) migrations = *seen->manifest.migrations;
         if (!offered.storages.empty()) {
           draft.bundle = offered.bundle;
           draft.storages = offered.storages;
         }
         const std::string deployment = deployment_of(name, offered.bundle, draft.customer);
         if (!deployment.empty()) there = running(deployment);
+        if (migrations) look_at_migrations(draft, offered, *given, *migrations, deployment);
       }
       const plan::WantedRoutes routes = plan::routes_of(component, offered);
       draft.hosts = routes.hosts;
@@ -569,6 +575,54 @@ class Drafter {
       missing_secrets_[component].push_back(component + " needs the secret " + name + ", which nobody has put into " +
                                             order_.environment + " yet");
     }
+  }
+
+  // The newest migration that is known to be expanded in the database of a deployment.
+  int64_t newest_expanded(const std::string& deployment) const {
+    int64_t newest = 0;
+    if (deployment.empty()) return newest;
+    for (const auto& [id, record] : states_.migration().all()) {
+      if (record.deployment == deployment) newest = std::max(newest, record.fromVersion);
+    }
+    return newest;
+  }
+
+  // What is still to be done to its database, and what must not be. Whether it fits is seen when it is started.
+  void look_at_migrations(DraftComponent& draft, plan::Offered& offered, const GivenBundle& given,
+                          const bundle::Migrations& own, const std::string& deployment) {
+    const std::string& component = draft.component;
+    auto migrations = shelf_.migrations(source_of(given), own);
+    if (!migrations) {
+      faults_of_migrations_.push_back(component + ": " + to_string(migrations.error()));
+      return;
+    }
+    const auto newest = static_cast<int64_t>(migrations->size());
+    if (given.spec_version && *given.spec_version != newest) {
+      faults_of_migrations_.push_back(component + ": its concept is @version(" + std::to_string(*given.spec_version) +
+                                      "), and its newest migration is " + std::to_string(newest));
+    }
+    draft.specBefore = draft.specVersion;
+    const bundle::Migrations settings = migrations_over(own, migrations_);
+    const int64_t expanded = newest_expanded(deployment);
+    for (const migrate::Migration& each : *migrations) {
+      if (each.number <= expanded) continue;
+      auto sound = migrate::check_expansion(own.file ? migrate::Engine::sqlite : migrate::Engine::postgres, each);
+      if (!sound) faults_of_migrations_.push_back(component + ": " + to_string(sound.error()));
+      offered.migrations[each.name] = text_of(each, settings);
+    }
+  }
+
+  static std::string text_of(const migrate::Migration& migration, const bundle::Migrations& settings) {
+    auto statements = [](size_t count) { return std::to_string(count) + (count == 1 ? " statement" : " statements"); };
+    std::string text = "expands with " + statements(migration.expand.size());
+    for (const migrate::CopyRule& rule : migration.copy) text += ", copies " + rule.table;
+    if (!migration.contract.empty()) {
+      text += settings.autoContract ? "; the old side goes when nobody needs it"
+                                    : "; both sides stay until it is contracted";
+    }
+    if (!settings.autoExpand) return text + "; waits for sluice migrate expand";
+    if (!settings.autoMigrate && !migration.copy.empty()) text += "; waits for sluice migrate run";
+    return text;
   }
 
   // What is deployed without a secret that it needs does not start.
@@ -663,6 +717,7 @@ class Drafter {
   PlanDraft draft_;
   std::optional<MigrationKeys> migrations_;  // of the manifest
   std::vector<std::string> missing_of_kits_;
+  std::vector<std::string> faults_of_migrations_;
   std::string secrets_type_;
   std::map<std::string, std::vector<std::string>> missing_secrets_;  // what to tell, by component
 };

@@ -311,7 +311,7 @@ Execute::Begun DeployPlan::begin_execute(const Execute& ask, State& state) {
   const SchemaChange change = schema_change(state, ask.plan);
   if (!change.backwards.empty()) return refuse("the schema goes back: " + change.backwards.front());
   if (!change.concepts.empty()) {
-    return refuse("the schema of " + change.concepts.front() + " changes, and this version migrates no storage");
+    return refuse("the schema of " + change.concepts.front() + " changes, and its bundle brings no migrations");
   }
   if (record->currentPhase != Phase::planned) return refuse(ask.plan.text() + " has been executed; plan again");
   if (ask.parallel && (*ask.parallel < 1 || *ask.parallel > kMostParallel))

@@ -58,7 +58,7 @@ TEST_F(PlanRows, ValidateComparesSchemas) {
   harness.invoke(Withhold{.plan = withheld}).as<Withhold::Ok>();
   EXPECT_EQ(phase(withheld), "invalid");
   EXPECT_THAT(harness.invoke(Execute{.plan = withheld}).as<Execute::NotExecutable>().message,
-              HasSubstr("migrates no storage"));
+              HasSubstr("its bundle brings no migrations"));
 }
 
 TEST_F(PlanRows, PlansOfOneEnvironmentTakeTurns) {

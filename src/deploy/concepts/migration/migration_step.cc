@@ -12,11 +12,11 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-#include "bundle/archive/archive_reader.h"
 #include "bundle/manifest/manifest.h"
 #include "deploy/concepts/migration/migration_backup.h"
 #include "deploy/concepts/migration/migration_work.h"
 #include "deploy/migrate_means.h"
+#include "deploy/migration_texts.h"
 #include "deploy/stored_data.h"
 #include "deploy/views/storage_name.h"
 #include "migrate/lint.h"
@@ -29,7 +29,6 @@ namespace {
 namespace tool = sluice::migrate;
 
 constexpr std::chrono::milliseconds kBudget = std::chrono::seconds(5);
-constexpr size_t kMaxTextBytes = 4 << 20;
 
 // What a step needs of the world.
 struct Scene {
@@ -38,31 +37,6 @@ struct Scene {
   tool::Caller caller;
   std::unique_ptr<tool::Database> database;
 };
-
-// Texts below the folder, from the archive that the revision was staged of.
-Result<tool::Texts> texts_of(Disk& disk, const std::string& archive, const std::string& folder) {
-  auto reader = bundle::open_archive(disk, archive);
-  if (!reader) return reader.error();
-  tool::Texts texts;
-  while (true) {
-    auto entry = (*reader)->next();
-    if (!entry) return entry.error();
-    if (!*entry) return texts;
-    const std::string below = folder + "/";
-    if ((*entry)->kind != bundle::EntryKind::file || !(*entry)->path.starts_with(below)) continue;
-    std::string text;
-    while (true) {
-      auto piece = (*reader)->read();
-      if (!piece) return piece.error();
-      if (piece->empty()) break;
-      text.append(*piece);
-      if (text.size() > kMaxTextBytes) {
-        return Error{.code = Code::limit, .message = (*entry)->path + " is too large for a migration"};
-      }
-    }
-    texts[(*entry)->path.substr(below.size())] = std::move(text);
-  }
-}
 
 // Empty if it is a file.
 Result<std::string> address_of(const StepWork& work, Effect& effect) {
@@ -112,12 +86,7 @@ Result<Scene> set_scene(const StepWork& work, Effect& effect) {
   auto settings = read<bundle::Migrations>(*document);
   if (!settings) return settings.error();
   Scene scene{.settings = *settings};
-  auto texts = texts_of(effect.tool<Disk>(), work.source, settings->folder.text);
-  if (!texts) return texts.error();
-  if (texts->empty()) {
-    return Error{.code = Code::invalid, .message = "the bundle has nothing in its folder " + settings->folder.text};
-  }
-  auto migrations = tool::read_migrations(settings->file ? tool::Engine::sqlite : tool::Engine::postgres, *texts);
+  auto migrations = migrations_in(effect.tool<Disk>(), work.source, *settings);
   if (!migrations) return migrations.error();
   scene.migrations = *std::move(migrations);
   auto id = effect.tool<MigrateMeans>().sluice();
