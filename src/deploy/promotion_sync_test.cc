@@ -102,8 +102,9 @@ class PromotionSync : public testing::Test {
     ASSERT_EQ(end.variant, "ok") << write(end.fields);
   }
   // A release of a component with a bundle of this version.
-  std::string release(const std::string& name, const std::string& version) {
-    const std::string bundle = world.put(name, version, "config: [{name: color, question: Which?, default: none}]\n");
+  std::string release(const std::string& name, const std::string& version, const std::string& more = "") {
+    const std::string bundle =
+        world.put(name, version, "config: [{name: color, question: Which?, default: none}]\n" + more);
     auto end = kit.run("Release/create", {{"component", name}, {"image", bundle}});
     EXPECT_EQ(end.variant, "ok") << write(end.fields);
     return end.variant == "ok" ? std::string(end.fields.at("release").as_string()) : "";
@@ -118,6 +119,19 @@ class PromotionSync : public testing::Test {
   }
   engine::End promote(const std::string& from, const std::string& to, json::array components = {}) {
     return kit.run("Pin/promote", {{"components", std::move(components)}, {"fromEnv", from}, {"toEnv", to}});
+  }
+  void put_secret(const std::string& value) {
+    auto end = kit.run("Secret/put",
+                       {{"environment", "local"}, {"name", "shop/TOKEN"}, {"provider", "store"}, {"value", value}});
+    ASSERT_EQ(end.variant, "ok") << write(end.fields);
+  }
+  // The secrets that the program of a pin has.
+  std::string secrets(const std::string& name, const std::string& environment) {
+    for (const auto& [key, row] : kit.rows("LocalRuntime")) {
+      const json::value runtime = kit.row("Runtime", std::string(row.at("instance").as_string()));
+      if (runtime.at("concept") == pin(name, environment).at("revision")) return world.secrets_of(key);
+    }
+    return "no such program";
   }
   static std::string said(const engine::End& end) {
     const auto* message = end.fields.if_contains("message");
@@ -320,6 +334,42 @@ TEST_F(PromotionSync, ARollbackBringsBackImageAndSettingsWithoutAnythingElse) {
   EXPECT_EQ(kit.run("Pin/rollback", {{"pin", "shop/local"}, {"to", 77}}).variant, "noHistory");
 }
 
+TEST_F(PromotionSync, ARollbackBringsBackSecretsWithTheImageAndTheSettings) {
+  define();
+  put_secret("one");
+  const std::string first = release("shop", "1", "secrets: [TOKEN]\n");
+  const std::string second = release("shop", "2", "secrets: [TOKEN]\n");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  EXPECT_EQ(secrets("shop", "local"), R"({"TOKEN":"one"})");
+  put_secret("two");
+  ASSERT_TRUE(eventually([&] { return kit.elements("Pin.locks", "shop/local").size() == 2; })) << "an entry of its own";
+  EXPECT_EQ(secrets("shop", "local"), R"({"TOKEN":"two"})");
+  ASSERT_EQ(apply(settings("shop", "local", "{color: green}")).variant, "ok");
+  ASSERT_EQ(set("shop", "local", second).variant, "ok");
+  auto end = kit.run("Pin/rollback", {{"pin", "shop/local"}, {"to", 1}});
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(runs("shop", "local"), first);
+  EXPECT_EQ(config("shop", "local"), R"({"color":"red"})");
+  EXPECT_EQ(secrets("shop", "local"), R"({"TOKEN":"one"})");
+  // Whoever puts a newer one means everybody.
+  put_secret("three");
+  EXPECT_TRUE(eventually([&] { return secrets("shop", "local") == R"({"TOKEN":"three"})"; }));
+  EXPECT_EQ(runs("shop", "local"), first);
+}
+
+TEST_F(PromotionSync, ARollbackThatWasHeldEndsWithTheNextMove) {
+  define();
+  put_secret("one");
+  const std::string first = release("shop", "1", "secrets: [TOKEN]\n");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  put_secret("two");
+  ASSERT_TRUE(eventually([&] { return kit.elements("Pin.locks", "shop/local").size() == 2; }));
+  ASSERT_EQ(kit.run("Pin/rollback", {{"pin", "shop/local"}, {"to", 1}}).variant, "ok");
+  EXPECT_EQ(secrets("shop", "local"), R"({"TOKEN":"one"})") << "the same revision, with the secret of that time";
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  EXPECT_TRUE(eventually([&] { return secrets("shop", "local") == R"({"TOKEN":"two"})"; }));
+}
+
 TEST_F(PromotionSync, Choreo23AConsumerWaitsForItsProvider) {
   const std::string needs = "[{name: cart, type: api, params: {componentName: cart, endpoint: api}}]";
   auto end = apply(pipeline() + kType + component("shop", needs) + component("cart"));
@@ -333,6 +383,10 @@ TEST_F(PromotionSync, Choreo23AConsumerWaitsForItsProvider) {
   EXPECT_EQ(pin("shop", "local").at("reason"), json::value("ConnectionsPending"));
   EXPECT_EQ(pin("shop", "local").at("message"), json::value("cart is not deployed in local"));
   EXPECT_TRUE(world.running().empty()) << "it is not started before";
+  end = set("shop", "local", shop, "Undeploy");
+  end = set("shop", "local", shop);
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(end.fields.at("pins").at(0).at("waits"), json::value("cart is not deployed in local"));
   ASSERT_EQ(set("cart", "local", cart).variant, "ok");
   EXPECT_EQ(pin("shop", "local").at("ready"), json::value(true));
 }
@@ -461,6 +515,10 @@ TEST_F(MoveGuards, ApprovalNeeded) {
   kit.start("Pin/move", {{"change", "c1"}});
   ASSERT_TRUE(eventually([&] { return kit.count("Approval") == 1; }));
   EXPECT_EQ(kit.ends("Pin/move").front().variant, "approvalNeeded");
+}
+TEST_F(MoveGuards, SchemaContracted) {
+  move.contracted = "migration 2 has removed what was there before";
+  EXPECT_EQ(moved(), "schemaContracted");
 }
 TEST_F(MoveGuards, RenderFailed) {
   move.renderFault = "no such parameter";

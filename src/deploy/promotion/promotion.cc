@@ -8,13 +8,16 @@
 #include "approval.gen.h"
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "crypto/sha256.h"
 #include "definition.gen.h"
+#include "migration.gen.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
 #include "release.gen.h"
 #include "render/promote/freeze.h"
 #include "render/promote/gzip.h"
+#include "revision.gen.h"
 #include "settings.gen.h"
 
 namespace sluice::deploy::views {
@@ -92,6 +95,10 @@ std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& 
   const auto compared = [](const auto& before, const Document& document) {
     return before ? std::optional(before->document == kept_text(document)) : std::nullopt;
   };
+  // As `get` lists them, whatever their files call them.
+  const auto name_of = [](const std::string& component, const std::string& environment) {
+    return component + "-" + environment;
+  };
   const auto definitions = [&](const std::string& kind, const auto& all) {
     for (const auto& [name, each] : all) {
       note(compared(states.definition().get(definition::DefinitionId(kind + "/" + name)), each.document), kind, name);
@@ -105,7 +112,8 @@ std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& 
     note(compared(states.pipeline().get(pipeline::PipelineId(name)), each.document), "DeploymentPipeline", name);
   }
   for (const auto& [name, each] : objects.kinds.settings) {
-    note(compared(states.settings().get(settings::SettingsId(name)), each.document), "EnvSettings", name);
+    note(compared(states.settings().get(settings::SettingsId(name)), each.document), "EnvSettings",
+         name_of(each.value.spec.owner.componentName, each.value.spec.environment));
   }
   for (const auto& [name, each] : objects.releases) {
     const auto before = states.release().get(release::ReleaseId(name));
@@ -118,7 +126,7 @@ std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& 
     note(before ? std::optional(before->release == each.value.spec.releaseName &&
                                 (before->wanted == pin::PinWanted::Active_) == active)
                 : std::nullopt,
-         "ReleasePin", name);
+         "ReleasePin", name_of(each.value.spec.component, each.value.spec.environment));
   }
   return signs;
 }
@@ -225,18 +233,56 @@ std::optional<std::string> fault_of_rendering(const States& states, const std::s
   return to_string(made.error());
 }
 
-std::optional<std::string> waits_for(const States& states, const std::string& component, const std::string& environment,
-                                     const std::string& release) {
+std::optional<Awaited> waits_for(const States& states, const std::string& component, const std::string& environment,
+                                 const std::string& release) {
   for (const std::string& provider : providers_of(states, release)) {
     if (provider == component) continue;
     const auto record = pin_in(states, provider, environment);
-    if (!record || record->wanted == pin::PinWanted::Undeploy_) return provider + " is not deployed in " + environment;
+    if (!record || record->wanted == pin::PinWanted::Undeploy_) {
+      return Awaited{provider, provider + " is not deployed in " + environment};
+    }
     if (record->ready) continue;
     std::set<std::string> seen;
     if (leads_to(states, provider, component, environment, seen)) continue;  // they start together
-    return provider + " is not ready in " + environment;
+    return Awaited{provider, provider + " is not ready in " + environment};
   }
   return std::nullopt;
+}
+
+LockFacts facts_of(const States& states, const std::string& revision) {
+  LockFacts facts;
+  const revision::RevisionId id(revision.empty() ? "-" : revision);
+  const auto record = states.revision().get(id);
+  if (!record) return facts;
+  facts.artifact = record->bundleDigest;
+  facts.config_digest = record->configDigest;
+  for (const auto& each : states.revision().secret_versions(id)) {
+    facts.secrets.push_back({each.value.variable, each.value.name, each.value.version});
+  }
+  const auto migration = states.migration().get(migration::MigrationId(id.text()));
+  if (migration && migration->database) {
+    facts.schema = LockedSchema{migration->database->text(), migration->toVersion, migration->phase};
+  }
+  return facts;
+}
+
+std::string write_facts(const LockFacts& facts) { return write(to_json(facts)); }
+
+LockFacts read_facts(const std::string& text) {
+  if (text.empty()) return {};
+  auto facts = read<LockFacts>(document_of(text, "facts"));
+  return facts ? *std::move(facts) : LockFacts{};
+}
+
+std::optional<std::string> contracted_since(const States& states, const LockFacts& facts) {
+  if (!facts.schema) return std::nullopt;
+  const auto database = states.migration().get(migration::MigrationBId(facts.schema->database));
+  if (!database || facts.schema->version >= database->floor) return std::nullopt;
+  return "it ran on the schema of migration " + std::to_string(facts.schema->version) + ", and migration " +
+         std::to_string(database->floor) +
+         " has removed what was there before; go back to an entry of the history that is newer, or deploy a release "
+         "that needs migration " +
+         std::to_string(database->floor);
 }
 
 Result<Timing> timing_of(const States& states, const std::string& pipeline, const std::string& component,

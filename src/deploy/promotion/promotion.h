@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "base/time_zone.h"
 #include "deploy/views/states.h"
@@ -54,8 +55,42 @@ std::optional<std::string> fault_of_rendering(const States& states, const std::s
                                               const TimeZones& zones);
 
 // What a component waits for in an environment: the first provider that is not ready, and does not wait for it in turn.
-std::optional<std::string> waits_for(const States& states, const std::string& component, const std::string& environment,
-                                     const std::string& release);
+struct Awaited {
+  std::string provider;
+  std::string why;
+};
+std::optional<Awaited> waits_for(const States& states, const std::string& component, const std::string& environment,
+                                 const std::string& release);
+
+// What a lock says of a revision beside the objects that were applied.
+struct LockedSecret {
+  std::string variable, name, version;
+  auto operator<=>(const LockedSecret&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(LockedSecret, (), (variable, name, version))
+
+struct LockedSchema {
+  std::string database;
+  int64_t version = 0;  // the migration that the revision needs
+  std::string phase;
+};
+BOOST_DESCRIBE_STRUCT(LockedSchema, (), (database, version, phase))
+
+struct LockFacts {
+  std::string artifact;       // the digest of the archive
+  std::string config_digest;  // of the revision's config
+  std::vector<LockedSecret> secrets;
+  std::optional<LockedSchema> schema;
+};
+BOOST_DESCRIBE_STRUCT(LockFacts, (), (artifact, config_digest, secrets, schema))
+
+// Of a revision that is not there, as in a cluster, there are none.
+LockFacts facts_of(const States& states, const std::string& revision);
+std::string write_facts(const LockFacts& facts);
+LockFacts read_facts(const std::string& text);  // no text: none
+
+// Why a database no longer fits what was run on it, with the way on.
+std::optional<std::string> contracted_since(const States& states, const LockFacts& facts);
 
 // What rules of time say of a release that is to come from one environment to another.
 struct Timing {

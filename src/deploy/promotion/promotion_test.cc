@@ -1,6 +1,7 @@
 // What promotion reads of its concepts, on rows in memory.
 #include "deploy/promotion/promotion.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +13,11 @@
 #include "base/real_disk.h"
 #include "definition.gen.h"
 #include "deploy/testing_views.h"
+#include "migration.gen.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
 #include "release.gen.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 namespace promotion_test {
@@ -48,15 +51,35 @@ class PromotionViews : public testing::Test {
 TEST_F(PromotionViews, AConsumerWaitsUnlessBothWait) {
   release("a1", "a", 1, "b");
   release("b1", "b", 1);
-  EXPECT_EQ(waits_for(states, "a", "dev", "a1"), "b is not deployed in dev");
+  EXPECT_EQ(waits_for(states, "a", "dev", "a1").value().why, "b is not deployed in dev");
   pin("b", "b1", false);
-  EXPECT_EQ(waits_for(states, "a", "dev", "a1"), "b is not ready in dev");
+  EXPECT_EQ(waits_for(states, "a", "dev", "a1").value().why, "b is not ready in dev");
+  EXPECT_EQ(waits_for(states, "a", "dev", "a1").value().provider, "b");
   pin("b", "b1", true);
   EXPECT_FALSE(waits_for(states, "a", "dev", "a1"));
   release("b2", "b", 2, "a");
   pin("b", "b2", false);
   pin("a", "a1", false);
   EXPECT_FALSE(waits_for(states, "a", "dev", "a1")) << "a circle starts together";
+}
+
+TEST_F(PromotionViews, ALockKnowsWhatItsRevisionHad) {
+  revision::State revisions(rows.rows);
+  revisions.put(revision::RevisionId("r1"), {.bundleDigest = "sha256:1", .configDigest = "sha256:2"});
+  revisions.secret_versions(revision::RevisionId("r1")).push({"TOKEN", "shop/TOKEN", "3"});
+  migration::State migrations(rows.rows);
+  migrations.put(migration::MigrationId("r1"),
+                 {.toVersion = 1, .phase = "contracted", .database = migration::MigrationBId("db")});
+  const auto facts = read_facts(write_facts(facts_of(states, "r1")));
+  EXPECT_EQ(facts.artifact, "sha256:1");
+  EXPECT_EQ(facts.config_digest, "sha256:2");
+  EXPECT_EQ(facts.secrets, (std::vector<LockedSecret>{{"TOKEN", "shop/TOKEN", "3"}}));
+  ASSERT_TRUE(facts.schema);
+  EXPECT_EQ(facts.schema->version, 1);
+  EXPECT_FALSE(contracted_since(states, facts)) << "nothing was removed";
+  migrations.put(migration::MigrationBId("db"), {.floor = 2});
+  EXPECT_THAT(contracted_since(states, facts).value(), testing::HasSubstr("migration 2 has removed"));
+  EXPECT_FALSE(contracted_since(states, facts_of(states, "none")));
 }
 
 TEST_F(PromotionViews, TheOnlyPipelineCounts) {
@@ -81,7 +104,7 @@ TEST_F(PromotionViews, WhatAwaitsApprovalIsNeeded) {
 // Of each history, what is forgotten is what a plain reading of the rule says.
 TEST_F(PromotionViews, WhatIsNeedlessEqualsTheRule) {
   std::mt19937 random(7);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     RowsInMemory history;
     release::State releases(history.rows);
     pin::State pins(history.rows);

@@ -203,18 +203,51 @@ Result<std::vector<LockDocument>> read_pin_history(const lang::Reading& reading,
   std::vector<LockDocument> all;
   for (const auto& each : states.pin().locks(id)) {
     const pin::PinLock& lock = each.value;
+    const LockFacts facts = read_facts(lock.facts);
     all.push_back({.schema = "sluice.release-lock.v1",
                    .number = lock.number,
                    .release = lock.release,
                    .identity = lock.identity,
+                   .artifact_digest = facts.artifact,
                    .settings_digest = lock.settings,
+                   .config_digest = facts.config_digest,
+                   .secrets = {},
+                   .schema_of_storage = {},
                    .rendered_digest = lock.hash,
                    .objects = json_in(lock.target),
                    .deployment = lock.deployment,
                    .revision = lock.revision,
+                   .by = lock.by,
                    .at = lock.at});
+    for (const auto& secret : facts.secrets)
+      all.back().secrets.push_back({secret.variable, secret.name, secret.version});
+    if (facts.schema) {
+      all.back().schema_of_storage = LockSchemaSeen{facts.schema->database, facts.schema->version, facts.schema->phase};
+    }
   }
   std::ranges::reverse(all);
+  return all;
+}
+
+Result<std::vector<ReleaseEvent>> read_release_history(const lang::Reading& reading, const ReleaseHistoryQuery& query) {
+  const States states(reading.rows);
+  std::vector<ReleaseEvent> all;
+  for (const auto& each : states.pin().all()) {
+    const pin::PinRecord& record = each.record;
+    if (!query.component.empty() && record.component != query.component) continue;
+    if (!query.environment.empty() && record.environment != query.environment) continue;
+    for (const auto& lock : states.pin().locks(each.id)) {
+      all.push_back({lock.value.at, record.component, record.environment, "ran", lock.value.release, lock.value.number,
+                     lock.value.by, ""});
+    }
+    for (const auto& rejected : states.pin().rejected(each.id)) {
+      all.push_back({rejected.value.at, record.component, record.environment, "rejected", rejected.value.release, 0, "",
+                     rejected.value.reason});
+    }
+  }
+  std::ranges::stable_sort(all, [](const ReleaseEvent& left, const ReleaseEvent& right) {
+    return std::pair(left.at.ms, left.entry) > std::pair(right.at.ms, right.entry);
+  });
   return all;
 }
 
@@ -222,10 +255,13 @@ Result<std::vector<PipelineDocument>> read_pipelines(const lang::Reading& readin
   const States states(reading.rows);
   std::vector<PipelineDocument> all;
   for (const auto& each : states.pipeline().all()) {
-    PipelineDocument document{
-        .pipeline = each.id.text(), .stopped = each.record.stopped, .reason = each.record.reason, .paths = {}};
+    PipelineDocument document{.pipeline = each.id.text(), .stopped = each.record.stopped, .reason = each.record.reason};
     for (const auto& path : states.pipeline().paths(each.id)) {
       document.paths.push_back(path.value.from + " -> " + path.value.to);
+      document.targets.push_back({path.value.from, path.value.to, path.value.soakSeconds, path.value.approvals});
+    }
+    for (const auto& stage : states.pipeline().stages(each.id)) {
+      document.stages.push_back({stage.value.environment, stage.value.root});
     }
     all.push_back(std::move(document));
   }

@@ -10,6 +10,8 @@ std::vector<lang::View> releases_views() {
       lang::make_view("release-diff", "What two releases say otherwise", read_release_diff),
       lang::make_view("pins", "Which release each environment is to run, and runs", read_pins),
       lang::make_view("pin-history", "What a pin has run, the newest first", read_pin_history),
+      lang::make_view("release-history", "What ran where, and what was rejected, the newest first",
+                      read_release_history),
       lang::make_view("pipelines", "The ways that releases take", read_pipelines),
       lang::make_view("promotion-plan", "What a promotion would change", read_promotion_plan)};
 }

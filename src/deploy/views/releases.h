@@ -1,5 +1,5 @@
 // Views of promotion: `definitions` (what is applied, by kind), `releases`, `release-diff`, `pins`, `pin-history`,
-// `pipelines`, `promotion-plan`.
+// `release-history`, `pipelines`, `promotion-plan`.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -110,33 +110,83 @@ struct PinHistoryQuery {
 };
 BOOST_DESCRIBE_STRUCT(PinHistoryQuery, (), (pin))
 
+struct LockSecretSeen {
+  std::string variable, name, version;
+};
+BOOST_DESCRIBE_STRUCT(LockSecretSeen, (), (variable, name, version))
+
+struct LockSchemaSeen {
+  std::string database;
+  int64_t version = 0;
+  std::string phase;
+};
+BOOST_DESCRIBE_STRUCT(LockSchemaSeen, (), (database, version, phase))
+
 // A sluice.release-lock.v1.
 struct LockDocument {
   std::string schema;
   int64_t number = 0;
   std::string release;
   std::string identity;
+  std::string artifact_digest;
   std::string settings_digest;
+  std::string config_digest;
+  std::vector<LockSecretSeen> secrets;
+  OrNull<LockSchemaSeen> schema_of_storage;
   std::string rendered_digest;
   json::value objects;
   std::string deployment;
   std::string revision;
+  std::string by;  // who moved the pin there; empty: it followed settings or secrets
   lang::DateTime at;
 };
 BOOST_DESCRIBE_STRUCT(LockDocument, (),
-                      (schema, number, release, identity, settings_digest, rendered_digest, objects, deployment,
-                       revision, at))
+                      (schema, number, release, identity, artifact_digest, settings_digest, config_digest, secrets,
+                       schema_of_storage, rendered_digest, objects, deployment, revision, by, at))
+
+struct ReleaseHistoryQuery {
+  std::string component, environment;  // empty: all
+  static constexpr std::string_view kDefaulted[] = {"component", "environment"};
+};
+BOOST_DESCRIBE_STRUCT(ReleaseHistoryQuery, (), (component, environment))
+
+// What ran where: an entry of a pin's history, or a release that a pin rejected.
+struct ReleaseEvent {
+  lang::DateTime at;
+  std::string component, environment;
+  std::string kind;  // ran, rejected
+  std::string release;
+  int64_t entry = 0;  // of the pin's history; 0 for what was rejected
+  std::string by;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(ReleaseEvent, (), (at, component, environment, kind, release, entry, by, reason))
 
 struct PipelinesQuery {};
 BOOST_DESCRIBE_STRUCT(PipelinesQuery, (), ())
+
+struct PipelineStageSeen {
+  std::string environment;
+  bool root = false;  // nothing leads there
+};
+BOOST_DESCRIBE_STRUCT(PipelineStageSeen, (), (environment, root))
+
+struct PipelineTargetSeen {
+  std::string from, to;
+  int64_t soak_seconds = 0;
+  int64_t approvals = 0;
+};
+BOOST_DESCRIBE_STRUCT(PipelineTargetSeen, (), (from, to, soak_seconds, approvals))
 
 struct PipelineDocument {
   std::string pipeline;
   bool stopped = false;
   std::string reason;
   std::vector<std::string> paths;  // "dev -> staging"
+  std::vector<PipelineStageSeen> stages;
+  std::vector<PipelineTargetSeen> targets;
 };
-BOOST_DESCRIBE_STRUCT(PipelineDocument, (), (pipeline, stopped, reason, paths))
+BOOST_DESCRIBE_STRUCT(PipelineDocument, (), (pipeline, stopped, reason, paths, stages, targets))
 
 struct PromotionPlanQuery {
   std::vector<std::string> components;  // none: all that the source has
@@ -168,6 +218,7 @@ Result<std::vector<ReleaseDocument>> read_releases(const lang::Reading& reading,
 Result<std::vector<ReleaseDifference>> read_release_diff(const lang::Reading& reading, const ReleaseDiffQuery& query);
 Result<std::vector<PinDocument>> read_pins(const lang::Reading& reading, const PinsQuery& query);
 Result<std::vector<LockDocument>> read_pin_history(const lang::Reading& reading, const PinHistoryQuery& query);
+Result<std::vector<ReleaseEvent>> read_release_history(const lang::Reading& reading, const ReleaseHistoryQuery& query);
 Result<std::vector<PipelineDocument>> read_pipelines(const lang::Reading& reading, const PipelinesQuery& query);
 Result<std::vector<PlannedPromotion>> read_promotion_plan(const lang::Reading& reading,
                                                           const PromotionPlanQuery& query);

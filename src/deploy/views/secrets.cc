@@ -110,7 +110,10 @@ std::vector<SecretInUse> secrets_in_use(const lang::Snapshot& snapshot) {
     if (!environment || !environment->secretsType) continue;
     // Versions of a pack that was bound before say nothing of those of this one.
     if (each.record.secretsFrom && each.record.secretsFrom != environment->secretsType) continue;
+    const auto held = states.revision().held_secrets(revision::RevisionDId(each.record.deployment)).values();
     for (const auto& has : states.revision().secret_versions(each.id).values()) {
+      // One that went back keeps the versions of that time.
+      if (std::ranges::any_of(held, [&](const auto& one) { return one.name == has.name; })) continue;
       all.push_back({each.record.environment, *environment->secretsType, has.name, has.version});
     }
   }

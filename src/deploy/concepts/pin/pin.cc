@@ -17,6 +17,8 @@ namespace {
 
 std::string word_of(PinWanted wanted) { return wanted == PinWanted::Undeploy_ ? "Undeploy" : "Active"; }
 
+constexpr size_t kDeepestWait = 64;  // of providers that wait for providers
+
 PinWanted wanted_of(const std::string& word) { return word == "Undeploy" ? PinWanted::Undeploy_ : PinWanted::Active_; }
 
 // A move of a pin from what it is now.
@@ -57,7 +59,8 @@ std::vector<PinPin> pins_of(const State& state, const std::vector<PinMove>& move
     pins.push_back({.component = each.component,
                     .environment = each.environment,
                     .release = each.release,
-                    .revision = record && record->applied == each.release ? record->revision : ""});
+                    .revision = record && record->applied == each.release ? record->revision : "",
+                    .waits = record && record->reason == kWaiting ? std::optional(record->message) : std::nullopt});
   }
   return pins;
 }
@@ -218,7 +221,19 @@ Assess::Performed Pin::perform_assess(const AssessWork& work, Effect& effect) {
   const views::States states(effect.read());
   Assess::Ok ok{.change = change, .facts = {}};
   for (const auto& each : work.moves) {
-    PinFact fact{.pin = each.pin, .pipeline = "", .soakLeft = 0, .freeze = "", .approvals = 0, .renderFault = ""};
+    PinFact fact{.pin = each.pin,
+                 .pipeline = "",
+                 .soakLeft = 0,
+                 .freeze = "",
+                 .approvals = 0,
+                 .renderFault = "",
+                 .contracted = ""};
+    if (each.lock) {
+      for (const auto& lock : states.pin().locks(each.pin)) {
+        if (lock.value.number != *each.lock) continue;
+        fact.contracted = views::contracted_since(states, views::read_facts(lock.value.facts)).value_or("");
+      }
+    }
     if (!each.lock && each.wanted == "Active") {
       const auto content = views::content_of_release(states, each.release);
       // One that is not there yet, or not resolved, is waited for; nobody can promote it.
@@ -260,6 +275,7 @@ Assess::Outcome Pin::finish_assess(const Assess& ask, const Assess::Outcome& out
       move.freeze = fact.freeze;
       move.approvals = fact.approvals;
       move.renderFault = fact.renderFault;
+      move.contracted = fact.contracted;
     }
   }
   state.moves(ask.change).assign(moves);
@@ -276,6 +292,7 @@ Move::Result Pin::move(const Move& ask, State& state) {
       return Move::Changed{.message = each.pin.text() + " was moved by somebody else meanwhile; nothing was changed"};
     }
   }
+  const std::string by = state.get(ask.change).value_or(PinCRecord{}).by;
   Move::Ok ok{.change = ask.change, .moved = {}};
   for (auto& each : moves) {
     auto record = state.get(each.pin).value_or(PinRecord{.component = each.component, .environment = each.environment});
@@ -287,6 +304,8 @@ Move::Result Pin::move(const Move& ask, State& state) {
     record.ready = false;
     record.reason = kProgressing;
     record.message = "the release is being brought up";
+    record.awaits.clear();
+    record.movedBy = by;
     record.since = state.now();
     state.put(each.pin, record);
     each.generation = record.generation;
@@ -299,6 +318,18 @@ Move::Result Pin::move(const Move& ask, State& state) {
 
 // ----------------------------------------------------------------------------------------------------------- arrive
 
+namespace {
+
+// Whether something that is under way now may still change how a pin is.
+bool is_under_way(const State& state, const PinRecord& record, size_t deepest) {
+  if (record.reconciling || record.observed != record.generation || record.reason == kProgressing) return true;
+  if (record.reason != kWaiting || record.awaits.empty() || deepest == 0) return false;
+  const auto provider = state.get(pin_id(record.awaits, record.environment));
+  return provider && (provider->ready || is_under_way(state, *provider, deepest - 1));
+}
+
+}  // namespace
+
 Arrive::Result Pin::arrive(const Arrive& ask, State& state) {
   const auto change = state.get(ask.change);
   if (!change || change->status != PinStatus::moved) return Arrive::Over{.change = ask.change};
@@ -310,13 +341,11 @@ Arrive::Result Pin::arrive(const Arrive& ask, State& state) {
     const auto record = state.get(each.pin);
     // Whoever moved it since answers for it.
     if (!record || record->generation != each.generation) continue;
-    if (record->observed != record->generation) {
+    if (is_under_way(state, *record, kDeepestWait)) {
       waiting = true;
     } else if (record->reason == kFailed) {
       failed.insert(each.pin);
       message += (message.empty() ? "" : "; ") + each.component + " in " + each.environment + ": " + record->message;
-    } else if (record->reason == kWaiting || record->reason == kProgressing) {
-      waiting = true;
     }
   }
   if (failed.empty() && waiting) return Arrive::Waiting{.change = ask.change};
@@ -344,6 +373,7 @@ Arrive::Result Pin::arrive(const Arrive& ask, State& state) {
     record->ready = false;
     record->reason = kProgressing;
     record->message = each.release + " went back: " + message;
+    record->awaits.clear();
     record->since = state.now();
     state.put(each.pin, *record);
     back.moved.push_back({.pin = each.pin});

@@ -17,21 +17,12 @@ namespace {
 constexpr size_t kKeptLocks = 10;
 constexpr const char* kInCluster = "cluster";  // in the place of a deployment
 
-// What was applied becomes the newest entry of the history, unless it is that one already.
-void note_lock(State& state, const PinId& id, const PinRecord& record) {
-  const PinRendering& made = record.rendering;
+// The newest entry of the history; of those before, the last ten stay.
+void push_lock(State& state, const PinId& id, const PinRecord& record, PinLock lock) {
   const auto locks = state.locks(id).values();
-  if (!locks.empty() && locks.back().hash == made.hash && locks.back().release == made.release) return;
-  state.locks(id).push({.number = locks.empty() ? 1 : locks.back().number + 1,
-                        .release = made.release,
-                        .identity = made.identity,
-                        .settings = made.settings,
-                        .target = made.target,
-                        .hash = made.hash,
-                        .deployment = record.deployment,
-                        .revision = record.revision,
-                        .by = "",
-                        .at = state.now()});
+  lock.number = locks.empty() ? 1 : locks.back().number + 1;
+  lock.at = state.now();
+  state.locks(id).push(lock);
   size_t left = locks.size() + 1;
   for (const auto& each : state.locks(id)) {
     if (left <= kKeptLocks) break;
@@ -40,6 +31,23 @@ void note_lock(State& state, const PinId& id, const PinRecord& record) {
     if (record.held == each.value.number) continue;
     state.locks(id).erase(each.number);
   }
+}
+
+// What was applied becomes the newest entry of the history, unless it is that one already.
+void note_lock(State& state, const PinId& id, const PinRecord& record) {
+  const PinRendering& made = record.rendering;
+  const auto locks = state.locks(id).values();
+  if (!locks.empty() && locks.back().hash == made.hash && locks.back().release == made.release) return;
+  push_lock(state, id, record,
+            {.release = made.release,
+             .identity = made.identity,
+             .settings = made.settings,
+             .target = made.target,
+             .hash = made.hash,
+             .deployment = record.deployment,
+             .revision = record.revision,
+             .facts = "",
+             .by = record.movedBy});
 }
 
 // The settings that ran before and are not said any more.
@@ -75,7 +83,10 @@ Render::Bundle bundle_of(const RenderWork& work, const promote::BundleSpec& spec
                         .running = std::nullopt,
                         .hosts = std::nullopt,
                         .pathPrefixes = std::nullopt,
+                        .deployment = work.deployment,
+                        .secrets = {},
                         .rendering = std::move(rendering)};
+  for (const auto& each : views::read_facts(work.facts).secrets) bundle.secrets.push_back({each.name, each.version});
   if (spec.replicas) bundle.running = write(json::object{{"replicas", *spec.replicas}});
   if (spec.routes) {
     bundle.hosts = spec.routes->hosts;
@@ -114,6 +125,7 @@ Reconcile::Outcome Pin::finish_reconcile(const Reconcile& ask, const Reconcile::
   record->observed = record->reconciling.value_or(record->observed);
   record->reconciling.reset();
   record->since = state.now();
+  record->awaits.clear();
   if (auto* ok = get_if<Reconcile::Ok>(&told)) {
     ok->pin = ask.pin;
     record->deployment = ok->deployment;
@@ -140,6 +152,7 @@ Reconcile::Outcome Pin::finish_reconcile(const Reconcile& ask, const Reconcile::
     record->ready = false;
     record->reason = kWaiting;
     record->message = waiting->message;
+    record->awaits = waiting->awaits.value_or("");
   } else if (auto* failed = get_if<Reconcile::Failed>(&told)) {
     failed->pin = ask.pin;
     record->ready = false;
@@ -169,12 +182,14 @@ Render::Begun Pin::begin_render(const Render& ask, State& state) {
                   .target = "",
                   .before = record->running,
                   .identity = "",
-                  .settings = ""};
+                  .settings = "",
+                  .facts = ""};
   for (const auto& each : state.locks(ask.pin)) {
     if (!record->held || each.value.number != *record->held) continue;
     work.target = each.value.target;
     work.identity = each.value.identity;
     work.settings = each.value.settings;
+    work.facts = each.value.facts;
   }
   return work;
 }
@@ -199,12 +214,12 @@ Render::Performed Pin::perform_render(const RenderWork& work, Effect& effect) {
     target = *std::move(kept);
   } else {
     if (auto missing = views::waits_for(states, work.component, work.environment, work.release)) {
-      return Render::Waiting{.pin = pin, .message = *missing};
+      return Render::Waiting{.pin = pin, .message = missing->why, .awaits = missing->provider};
     }
     const TimeZones zones(effect.tool<Disk>());
     auto made = views::render_release(states, work.component, work.environment, work.release, zones);
     if (!made && (made.error().code == Code::not_found || made.error().code == Code::unavailable)) {
-      return Render::Waiting{.pin = pin, .message = made.error().message};
+      return Render::Waiting{.pin = pin, .message = made.error().message, .awaits = std::nullopt};
     }
     if (!made) return Render::Failed{.pin = pin, .message = to_string(made.error())};
     target = std::move(made->target);
@@ -236,6 +251,40 @@ Render::Outcome Pin::finish_render(const Render& ask, const Render::Outcome& out
   const auto* end = get_if<lang::EngineEnd>(&outcome);
   if (end == nullptr) return outcome;
   return Render::Failed{.pin = ask.pin, .message = end->message};
+}
+
+// ---------------------------------------------------------------------------------------------------------- witness
+
+Witness::Begun Pin::begin_witness(const Witness& ask, State& state) {
+  const auto record = state.get(ask.pin);
+  if (!record || !record->ready) return Witness::Result(Witness::Ok{.pin = ask.pin, .facts = ""});
+  return WitnessWork{.pin = ask.pin.text(), .revision = record->revision};
+}
+
+Witness::Performed Pin::perform_witness(const WitnessWork& work, Effect& effect) {
+  const views::States states(effect.read());
+  return Witness::Ok{.pin = PinId(work.pin), .facts = views::write_facts(views::facts_of(states, work.revision))};
+}
+
+Witness::Outcome Pin::finish_witness(const Witness& ask, const Witness::Outcome& outcome, State& state) {
+  const auto* ok = get_if<Witness::Ok>(&outcome);
+  if (ok == nullptr) return Witness::Ok{.pin = ask.pin, .facts = ""};
+  const auto record = state.get(ask.pin);
+  auto locks = state.locks(ask.pin).values();
+  if (!record || !record->ready || locks.empty() || locks.back().facts == ok->facts) return outcome;
+  PinLock& newest = locks.back();
+  // It moved on meanwhile: what was read is not of this entry.
+  if (newest.revision != record->revision) return outcome;
+  const bool first = newest.facts.empty();
+  if (!first && views::read_facts(newest.facts).secrets != views::read_facts(ok->facts).secrets) {
+    newest.facts = ok->facts;
+    newest.by.clear();
+    push_lock(state, ask.pin, *record, newest);
+    return outcome;
+  }
+  newest.facts = ok->facts;
+  state.locks(ask.pin).assign(locks);
+  return outcome;
 }
 
 }  // namespace sluice::deploy::pin

@@ -27,7 +27,10 @@ TEST_F(PinTest, APromotionEndsAsItIsAnswered) {
   harness.answer_with({"ok", {{"pins", json::array{}}}});
   const auto ok = harness.invoke(promote).as<Promote::Ok>();
   ASSERT_EQ(ok.pins.size(), 1U);
-  EXPECT_EQ(ok.pins[0], (PinPin{.component = "shop", .environment = "staging", .release = "shop-2", .revision = ""}));
+  EXPECT_EQ(
+      ok.pins[0],
+      (PinPin{
+          .component = "shop", .environment = "staging", .release = "shop-2", .revision = "", .waits = std::nullopt}));
   for (const char* each : {"pathMissing", "notInSource", "notHealthy", "soaking", "frozen", "stopped", "rejected",
                            "approvalNeeded", "renderFailed", "changed", "failed", "invalid"}) {
     harness.answer_with(said(each));
@@ -95,6 +98,8 @@ TEST_F(PinTest, ARollbackNeedsAHistory) {
   EXPECT_TRUE(harness.invoke(Rollback{.pin = id}).is<Rollback::Changed>());
   harness.answer_with(said("failed"));
   EXPECT_TRUE(harness.invoke(Rollback{.pin = id, .to = 1}).is<Rollback::Failed>());
+  harness.answer_with(said("schemaContracted"));
+  EXPECT_TRUE(harness.invoke(Rollback{.pin = id, .to = 1}).is<Rollback::SchemaContracted>());
 }
 
 TEST_F(PinTest, WhatIsNotThereYetIsAssessedAsSuch) {
@@ -126,6 +131,16 @@ TEST_F(PinTest, AChangeArrivesOrGoesBackWhole) {
   EXPECT_TRUE(harness.invoke(Arrive{.change = change(move, false, PinStatus::moved)}).is<Arrive::Ready>());
   state().edit(id, [](PinRecord& record) { record.observed = 0; });
   EXPECT_TRUE(harness.invoke(Arrive{.change = change(move, true, PinStatus::moved)}).is<Arrive::Waiting>());
+  state().edit(id, [](PinRecord& record) {
+    record.observed = 1;
+    record.reason = kWaiting;
+    record.awaits = "cart";
+  });
+  EXPECT_TRUE(harness.invoke(Arrive{.change = change(move, true, PinStatus::moved)}).is<Arrive::Ready>())
+      << "nothing is under way that could change it";
+  state().put(pin_id("cart", "dev"), {.component = "cart", .environment = "dev", .ready = true, .reason = kReady});
+  EXPECT_TRUE(harness.invoke(Arrive{.change = change(move, true, PinStatus::moved)}).is<Arrive::Waiting>())
+      << "it is looked at once more";
   pinned("dev", "shop-2", false);
   const auto back = harness.invoke(Arrive{.change = change(move, true, PinStatus::moved)}).as<Arrive::Back>();
   EXPECT_EQ(back.message, "shop in dev: it broke; what ran before stays");

@@ -18,11 +18,18 @@ struct RenderWork {
   std::string release;
   bool active = true;
   std::string deployment;
-  std::string target;              // from the history; empty: it is rendered
-  std::string before;              // the target that runs
-  std::string identity, settings;  // of the history
+  std::string target;                     // from the history; empty: it is rendered
+  std::string before;                     // the target that runs
+  std::string identity, settings, facts;  // of the history
 };
 BOOST_DESCRIBE_STRUCT(RenderWork, (),
-                      (pin, component, environment, release, active, deployment, target, before, identity, settings))
+                      (pin, component, environment, release, active, deployment, target, before, identity, settings,
+                       facts))
+
+struct WitnessWork {
+  std::string pin;
+  std::string revision;
+};
+BOOST_DESCRIBE_STRUCT(WitnessWork, (), (pin, revision))
 
 }  // namespace sluice::deploy::pin

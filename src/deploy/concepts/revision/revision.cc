@@ -189,15 +189,43 @@ Wants::Result Revision::wants(const Wants& ask, State& state) {
       pinned[each.variable] = each.version;
     }
   }
+  std::map<std::string, std::string> held;  // by name
+  if (ask.held) {
+    for (const auto& each : state.held_secrets(RevisionDId(record->deployment))) {
+      held[each.value.name] = each.value.version;
+    }
+  }
   auto config = parse_json(record->packConfig);
   if (!config) return Wants::Unfit{.revision = ask.revision, .message = config.error().message};
   for (const auto& each : config->root.at("secret_refs").as_object()) {
     auto reference = parse_secret_reference(each.value().as_string());
     if (!reference) return Wants::Unfit{.revision = ask.revision, .message = reference.error().message};
     const std::string variable(each.key());
-    ok.wanted.push_back({.variable = variable, .name = reference->name, .version = pinned[variable]});
+    const auto at = held.find(reference->name);
+    ok.wanted.push_back(
+        {.variable = variable, .name = reference->name, .version = at == held.end() ? pinned[variable] : at->second});
   }
   return ok;
+}
+
+HoldSecrets::Result Revision::hold_secrets(const HoldSecrets& ask, State& state) {
+  // Before the first revision there is no deployment, and nothing to hold.
+  if (ask.deployment.text().empty()) return HoldSecrets::Ok{.deployment = ask.deployment};
+  std::vector<RevisionHeldSecret> held;
+  for (const auto& each : ask.secrets) held.push_back({.name = each.name, .version = each.version});
+  if (state.held_secrets(ask.deployment).values() != held) state.held_secrets(ask.deployment).assign(held);
+  return HoldSecrets::Ok{.deployment = ask.deployment};
+}
+
+CompareSecrets::Result Revision::compare_secrets(const CompareSecrets& ask, State& state) {
+  const auto record = state.get(ask.revision);
+  if (!record) return CompareSecrets::Same{.revision = ask.revision};
+  for (const auto& held : state.held_secrets(RevisionDId(record->deployment)).values()) {
+    for (const auto& has : state.secret_versions(ask.revision).values()) {
+      if (has.name == held.name && has.version != held.version) return CompareSecrets::Others{.revision = ask.revision};
+    }
+  }
+  return CompareSecrets::Same{.revision = ask.revision};
 }
 
 Entrust::Result Revision::entrust(const Entrust& ask, State& state) {
@@ -205,9 +233,18 @@ Entrust::Result Revision::entrust(const Entrust& ask, State& state) {
   for (const auto& each : ask.versions) {
     versions.push_back({.variable = each.variable, .name = each.name, .version = each.version});
   }
-  if (state.has(ask.revision)) {
+  auto record = state.get(ask.revision);
+  if (record) {
     state.secret_versions(ask.revision).assign(versions);
-    state.edit(ask.revision, [&](RevisionRecord& record) { record.secretsFrom = ask.provider; });
+    record->secretsFrom = ask.provider;
+    state.put(ask.revision, *record);
+    const RevisionDId deployment(record->deployment);
+    auto held = state.held_secrets(deployment).values();
+    const auto freed = std::erase_if(held, [&](const RevisionHeldSecret& one) {
+      return std::ranges::any_of(
+          versions, [&](const auto& each) { return each.name == one.name && each.version != one.version; });
+    });
+    if (freed > 0) state.held_secrets(deployment).assign(held);
   }
   return Entrust::Ok{.revision = ask.revision};
 }

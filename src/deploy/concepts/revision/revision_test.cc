@@ -141,6 +141,29 @@ TEST_F(RevisionTest, WantsTheNewestVersionsUnlessItPinsThem) {
   EXPECT_NE(harness.invoke(ask).as<Wants::Unfit>().message.find("refers to no secret"), std::string::npos);
 }
 
+TEST_F(RevisionTest, WhatIsHeldGoesBeforeTheNewestVersion) {
+  const RevisionId id = in_state(staged);
+  State(harness.rows()).edit(id, [](RevisionRecord& row) {
+    row.needs.secretRefs = {"secret://prod/shop/shop/TOKEN"};
+    row.packConfig = R"({"secret_refs":{"TOKEN":"secret://prod/shop/shop/TOKEN"}})";
+  });
+  const RevisionDId deployment(record(id).deployment);
+  harness.invoke(HoldSecrets{.deployment = RevisionDId(""), .secrets = {{"shop/TOKEN", "1"}}}).as<HoldSecrets::Ok>();
+  harness.invoke(HoldSecrets{.deployment = deployment, .secrets = {{"shop/TOKEN", "1"}}}).as<HoldSecrets::Ok>();
+  EXPECT_EQ(harness.invoke(Wants{.revision = id, .held = true}).as<Wants::Ok>().wanted[0].version, "1");
+  EXPECT_EQ(harness.invoke(Wants{.revision = id}).as<Wants::Ok>().wanted[0].version, "");
+  const auto has = [&](const char* version) {
+    harness.invoke(Entrust{.revision = id, .versions = {{"TOKEN", "shop/TOKEN", version}}}).as<Entrust::Ok>();
+  };
+  State(harness.rows()).secret_versions(id).assign({{"TOKEN", "shop/TOKEN", "3"}});
+  EXPECT_TRUE(harness.invoke(CompareSecrets{.revision = id}).is<CompareSecrets::Others>());
+  has("1");
+  EXPECT_TRUE(harness.invoke(CompareSecrets{.revision = id}).is<CompareSecrets::Same>());
+  has("4");
+  EXPECT_TRUE(State(harness.rows()).held_secrets(deployment).values().empty()) << "somebody has put a newer one";
+  EXPECT_TRUE(harness.invoke(CompareSecrets{.revision = RevisionId("none")}).is<CompareSecrets::Same>());
+}
+
 TEST_F(RevisionTest, Greentic03StageOkCountsFromOneInEachDeployment) {
   RevisionId first = staged_one();
   EXPECT_EQ(record(first).lifecycle, staged);
