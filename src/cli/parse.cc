@@ -65,6 +65,11 @@ constexpr OtherWord kOtherWords[] = {{"build", "bundles build"},
                                      {"undo", "traffic rollback"},
                                      {"versions", "revisions list"}};
 
+// An environment may be called by its whole name or the short one everywhere.
+bool is_spelled(const Option& option, const std::string& given) {
+  return (option.name == "env" && given == "environment") || (option.name == "environment" && given == "env");
+}
+
 class Parser {
  public:
   Parser(std::span<const std::string> words, const Commands& commands) : words_(words), commands_(commands) {}
@@ -106,7 +111,7 @@ class Parser {
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::vector<std::string> known;
     for (const Option* option : options()) {
-      if (option->name == name) {
+      if (option->name == name || is_spelled(*option, name)) {
         return take_option(
             *option, "--" + name,
             equals == std::string::npos ? std::nullopt : std::optional<std::string>(word.substr(equals + 1)));

@@ -26,6 +26,7 @@
 #include "cli/urls.h"
 #include "deploy/views/objects.h"
 #include "deploy/views/plans.h"
+#include "deploy/views/releases.h"
 #include "host/background.h"
 #include "host/flows/audit_documents.h"
 #include "host/status_view.h"
@@ -447,8 +448,46 @@ Result<Code> carry_out(Context& context, const std::string& id) {
   return begin_and_watch(context, **door, "DeployPlan/execute", execution_input(context, plan->plan_id), plan->plan_id);
 }
 
+// What is named is a path if it is there or has a slash, else a Component that was applied.
+Result<bool> is_component(Context& context, CommandDoor& door, const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos) return false;
+  auto found = door.read<std::vector<views::DefinedObject>>("definitions", {{"kind", "Component"}, {"name", name}});
+  if (!found && found.error().code != Code::not_found) return found.error();
+  auto path = context.disk.exists(name);
+  if (!path) return path.error();
+  if (found && *path) {
+    return Error{.code = Code::usage,
+                 .message = "'" + name + "' is a Component and a path",
+                 .next = "sluice deploy ./" + name + " for the path, or go elsewhere for the Component"};
+  }
+  return found.has_value();
+}
+
+// A release of what is defined now, pinned to the environment.
+Result<Code> deploy_component(Context& context, CommandDoor& door, const std::string& name) {
+  auto made = door.call("Release/create", {{"component", name}}, host::WaitFor::answer, "release");
+  if (!made) return made.error();
+  if (made->code != Code::ok) return refusal_in_words(context, *made);
+  const json::object pin{{"component", name},
+                         {"environment", environment_of(context)},
+                         {"release", made->text("release")},
+                         {"state", "Active"}};
+  auto answer = door.call("Pin/set", {{"pins", json::array{pin}}, {"wait", true}});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(context, *answer);
+  print_done(context, *answer, "deployed", made->text("release") + " in " + environment_of(context));
+  return Code::ok;
+}
+
 // Build, plan, ask, execute, watch.
 Result<Code> run(Context& context) {
+  {
+    auto door = CommandDoor::open(context);
+    if (!door) return door.error();
+    auto component = is_component(context, **door, context.given.text("manifest"));
+    if (!component) return component.error();
+    if (*component) return deploy_component(context, **door, context.given.text("manifest"));
+  }
   auto path = manifest_path(context, context.given.text("manifest"));
   if (!path) return path.error();
   for (int again = 0;; ++again) {
@@ -706,6 +745,8 @@ void add_deploy_commands(Commands& commands) {
                      .help = "an app.deploy.yaml, or the folder that has one",
                      .kind = Kind::path,
                      .optional = true};
+  Arg component_or_manifest = manifest;
+  component_or_manifest.help = "an app.deploy.yaml, the folder that has one, or a Component";
   const Option yes{.name = "yes", .help = "do not ask"};
   const Option parallel{.name = "parallel", .value = "N", .help = "how many nodes run at once", .kind = Kind::count};
   const Option target{.name = "target", .value = "COMPONENT", .help = "plan only this component", .repeated = true};
@@ -721,8 +762,8 @@ void add_deploy_commands(Commands& commands) {
                 .summary = "Build, plan, ask, execute and watch",
                 .details =
                     "`sluice deploy DIR` is the same. What fails is undone. Ctrl-C stops watching; the plan goes "
-                    "on.",
-                .args = {manifest},
+                    "on. `sluice deploy COMPONENT` cuts a release of a Component that was applied, and pins it.",
+                .args = {component_or_manifest},
                 .options = building_options({env_option(), yes, parallel, target, skip}),
                 .example = "sluice deploy run examples/diamond --env local --yes",
                 .run = deploy_commands::run});

@@ -18,6 +18,7 @@
 #include "cli/command_door.h"
 #include "cli/opening.h"
 #include "deploy/views/releases.h"
+#include "render/promote/gzip.h"
 
 namespace sluice::cli {
 namespace release_commands {
@@ -240,6 +241,75 @@ Result<Code> diff_releases(Context& context) {
   return Code::ok;
 }
 
+// A definition as others pack it: {compressed: base64 of gzip}.
+json::value packed_content(const json::value& content) {
+  return json::object{{"compressed", promote::gzip(write(content))}};
+}
+
+// What OpenChoreo reads: with --gzip, or from 20 kB on, each content is packed.
+Result<Code> export_release(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto found = (*door)->read<std::vector<views::DefinedObject>>(
+      "definitions", {{"kind", "Release"}, {"name", context.given.text("release")}});
+  if (!found) return found.error();
+  json::object document = found->front().document.as_object();
+  document.erase("status");
+  json::object& spec = document.at("spec").as_object();
+  bool any = false;
+  const auto pack = [&](json::value& reference) {
+    json::value* content = reference.is_object() ? reference.as_object().if_contains("content") : nullptr;
+    if (content == nullptr || content->is_null()) return;
+    const bool is_packed = content->is_object() && content->as_object().contains("compressed");
+    if (is_packed || (!context.given.flag("gzip") && write(*content).size() < promote::kPackedFrom)) return;
+    *content = packed_content(*content);
+    any = true;
+  };
+  for (const char* each : {"component", "componentTypeDefinition"}) {
+    if (json::value* reference = spec.if_contains(each)) pack(*reference);
+  }
+  if (json::value* addons = spec.if_contains("addons"); addons != nullptr && addons->is_array()) {
+    for (json::value& each : addons->as_array()) pack(each);
+  }
+  if (any) {
+    json::value& metadata = document["metadata"];
+    if (!metadata.as_object()["annotations"].is_object()) metadata.as_object()["annotations"] = json::object{};
+    metadata.as_object()["annotations"].as_object()["openchoreo.dev/compression"] = "gzip";
+  }
+  context.output.print(document, [&](const Terminal&) { return emit_yaml(document); });
+  return Code::ok;
+}
+
+Result<Code> release_history(Context& context) {
+  json::object query;
+  for (const char* each : {"component", "environment"}) {
+    if (context.given.has(each)) query[each] = context.given.text(each);
+  }
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto all = (*door)->read<std::vector<views::ReleaseEvent>>("release-history", query);
+  if (!all) return all.error();
+  context.output.print(to_json(*all), [&](const Terminal& terminal) {
+    Table table{.columns = {{"AT"},
+                            {.title = "COMPONENT", .whole = true},
+                            {"ENVIRONMENT"},
+                            {.title = "RELEASE", .whole = true},
+                            {"WHAT"},
+                            {"BY"}},
+                .empty = "Nothing has run yet."};
+    for (const auto& each : *all) {
+      table.rows.push_back({{lang::to_text(each.at)},
+                            {each.component},
+                            {each.environment},
+                            {each.release},
+                            {each.kind == "ran" ? "entry " + std::to_string(each.entry) : "rejected: " + each.reason},
+                            {each.by}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
 Result<json::object> release_wanted(Context& context, const MeantNames&) {
   json::object input{{"component", context.given.text("component")}};
   if (context.given.has("name")) input["name"] = context.given.text("name");
@@ -332,6 +402,17 @@ json::object one_pin(const Context& context, const char* state) {
           {"state", state}};
 }
 
+std::string pins_in_words(const host::Answer& answer) {
+  std::string text;
+  for (const json::value& each : answer.fields.at("pins").as_array()) {
+    text += (text.empty() ? "" : ", ") + std::string(each.at("component").as_string()) + " in " +
+            std::string(each.at("environment").as_string()) + " to " + std::string(each.at("release").as_string());
+    const json::value* waits = each.as_object().if_contains("waits");
+    if (waits != nullptr && waits->is_string()) text += " (waits: " + printable(std::string(waits->as_string())) + ")";
+  }
+  return text;
+}
+
 Result<Code> set_pin(Context& context) {
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
@@ -346,19 +427,12 @@ Result<Code> set_pin(Context& context) {
   auto answer = (*door)->call(overrides ? "Pin/override" : "Pin/set", input, host::WaitFor::all);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
+  const std::string pins = pins_in_words(*answer);
   print_done(context, *answer, "pinned",
-             context.given.text("component") + " in " + context.given.text("environment") + " to " +
-                 context.given.text("release"));
+             !pins.empty() ? pins
+                           : context.given.text("component") + " in " + context.given.text("environment") + " to " +
+                                 context.given.text("release") + ", as it was already");
   return Code::ok;
-}
-
-std::string pins_in_words(const host::Answer& answer) {
-  std::string text;
-  for (const json::value& each : answer.fields.at("pins").as_array()) {
-    text += (text.empty() ? "" : ", ") + std::string(each.at("component").as_string()) + " in " +
-            std::string(each.at("environment").as_string()) + " to " + std::string(each.at("release").as_string());
-  }
-  return text;
 }
 
 Result<Code> plan_promotion(Context& context, CommandDoor& door, const json::object& query) {
@@ -523,6 +597,19 @@ void add_release_commands(Commands& commands) {
                 .options = reading_options(),
                 .example = "sluice releases diff checkout-20261119-1 checkout-20261119-2",
                 .run = diff_releases});
+  commands.add(
+      {.name = "releases history",
+       .summary = "List what ran where, and what was rejected, the newest first",
+       .args = {{.name = "component", .help = "only of this one", .optional = true}},
+       .options = reading_options({{.name = "environment", .value = "NAME", .help = "only in this environment"}}),
+       .example = "sluice releases history checkout",
+       .run = release_history});
+  commands.add({.name = "releases export",
+                .summary = "Print a release as others read it, to be applied elsewhere",
+                .args = {release},
+                .options = reading_options({{.name = "gzip", .help = "pack each definition, also a small one"}}),
+                .example = "sluice releases export checkout-20261119-1 > release.yaml",
+                .run = export_release});
   commands.add(command_of({.name = "releases create",
                            .action = "Release/create",
                            .summary = "Cut a release of what is defined of a component",

@@ -61,7 +61,7 @@ TEST_F(ReleaseCommands, WhatIsAppliedIsListedAndShown) {
               AllOf(HasSubstr("+ ComponentTypeDefinition app"), HasSubstr("+ DeploymentPipeline main")));
   EXPECT_EQ(home.run({"apply", "-f", path}).out, "nothing changes\n");
   EXPECT_THAT(home.run({"get", "components"}).out, AllOf(HasSubstr("shop"), testing::Not(HasSubstr("app"))));
-  EXPECT_THAT(home.run({"describe", "workload", "shop"}).out, HasSubstr("image: \"sha256:1\""));
+  EXPECT_THAT(home.run({"describe", "workload", "shop"}).out, HasSubstr("image: sha256:1\n"));
   EXPECT_EQ(home.run({"describe", "component", "cart"}).exit, 5);
   Ran unknown = home.run({"get", "cats"});
   EXPECT_EQ(unknown.exit, 2);
@@ -86,7 +86,18 @@ TEST_F(ReleaseCommands, ReleasesAreCutComparedAndRejected) {
   EXPECT_THAT(home.run({"releases", "diff", "one", "two"}).out,
               AllOf(HasSubstr("workload shop /spec/image"), HasSubstr("- \"sha256:1\""), HasSubstr("+ \"sha256:2\"")));
   EXPECT_EQ(home.run({"releases", "diff", "one", "one"}).out, "they are the same\n");
-  EXPECT_THAT(home.run({"releases", "show", "two"}).out, HasSubstr("image: \"sha256:2\""));
+  EXPECT_THAT(home.run({"releases", "show", "two"}).out, HasSubstr("image: sha256:2\n"));
+  EXPECT_THAT(home.run({"releases", "export", "two"}).out,
+              AllOf(HasSubstr("kind: Release"), HasSubstr("name: two"), HasSubstr("componentType: bundle/app"),
+                    testing::Not(HasSubstr("status:"))));
+  // What is exported packed is the same release elsewhere.
+  const std::string exported = home.run({"releases", "export", "two", "--gzip"}).out;
+  EXPECT_THAT(exported, AllOf(HasSubstr("compressed: "), HasSubstr("openchoreo.dev/compression: gzip")));
+  std::string third = exported;
+  third.replace(third.find("name: two"), 9, "name: again");
+  EXPECT_EQ(home.run({"apply", "-f", file(third)}).exit, 0);
+  EXPECT_EQ(home.run({"releases", "diff", "two", "again"}).out, "they are the same\n");
+  EXPECT_EQ(home.run({"releases", "history"}).out, "Nothing has run yet.\n");
   EXPECT_EQ(home.run({"releases", "reject", "two", "--reason", "slow"}).exit, 0);
   EXPECT_THAT(home.run({"releases", "list"}).out, HasSubstr("rejected"));
   EXPECT_EQ(home.run({"releases", "gc", "--dry-run"}).exit, 0);

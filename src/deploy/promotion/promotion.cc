@@ -118,7 +118,12 @@ std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& 
   for (const auto& [name, each] : objects.releases) {
     const auto before = states.release().get(release::ReleaseId(name));
     const auto digest = crypto::to_string(crypto::sha256(kept_text(each.document)));
-    note(before ? std::optional(before->documentDigest == digest) : std::nullopt, "Release", name);
+    const auto same = [&] {
+      if (before->documentDigest == digest) return true;
+      const auto content = promote::resolve(each.value.spec, {});
+      return before->ready && content && promote::identity_of(*content) == before->identity;
+    };
+    note(before ? std::optional(same()) : std::nullopt, "Release", name);
   }
   for (const auto& [name, each] : objects.pins) {
     const auto before = states.pin().get(pin::PinId(name));

@@ -161,12 +161,8 @@ Put::Begun Release::begin_put(const Put& ask, State& state) {
     const ReleaseId id(each.name);
     const auto before = state.get(id);
     const std::string digest = digest_of_text(each.document);
-    if (before && before->ready && before->documentDigest == digest) continue;
-    if (before && before->ready) {
-      return Put::Result(
-          Put::Differs{.release = id, .message = "the release " + each.name + " is there, and never changes"});
-    }
-    work.releases.push_back(each);
+    // Written otherwise, it may still be the same: that shows when it is resolved.
+    if (!before || !before->ready || before->documentDigest != digest) work.releases.push_back(each);
   }
   return work;
 }
@@ -210,14 +206,14 @@ Put::Outcome Release::finish_put(const Put& ask, const Put::Outcome& outcome, St
   for (const auto& each : performed->resolved) {
     const ReleaseId id(each.name);
     const auto before = state.get(id);
-    const std::string digest = digest_of_text(each.document);
-    if (before && before->ready && before->documentDigest != digest) {
+    if (before && before->ready && before->identity != each.identity) {
       return Put::Differs{.release = id, .message = "the release " + each.name + " is there, and never changes"};
     }
   }
   for (const auto& each : performed->resolved) {
     const ReleaseId id(each.name);
     const auto before = state.get(id);
+    if (before && before->ready) continue;
     state.put(id, {.component = each.component,
                    .document = promote::packed(each.document),
                    .documentDigest = digest_of_text(each.document),
