@@ -220,7 +220,12 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
   set_time(X509_getm_notBefore(made.get()), now_ms - 60'000);  // clocks differ a little
   set_time(X509_getm_notAfter(made.get()), order.until_ms);
   must(X509_set_pubkey(made.get(), key.get()) == 1, "X509_set_pubkey");
-  const std::string subject = order.name.empty() && !order.names.empty() ? order.names.front() : order.name;
+  // An address as the subject would be taken for a host that the issuer is not constrained to.
+  std::string subject = order.name;
+  for (const std::string& each : order.names) {
+    if (subject.empty() && !is_address(each)) subject = each;
+  }
+  if (subject.empty() && !order.names.empty()) subject = "addresses";
   must(X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_UTF8, as_bytes(subject),
                                   static_cast<int>(subject.size()), -1, 0) == 1,
        "X509_NAME_add_entry_by_txt");

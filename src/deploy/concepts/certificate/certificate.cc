@@ -31,13 +31,13 @@ std::string fault_of(const std::string& id, const std::vector<std::string>& name
 }
 
 template <class Ok>
-void note(State& state, const Ok& ok, const std::string& provider) {
-  state.names(ok.certificate).assign(ok.names);
-  state.put(ok.certificate, {.provider = provider,
-                             .issuer = ok.issuer,
-                             .fingerprint = ok.fingerprint,
-                             .validFrom = ok.validFrom,
-                             .expiresAt = ok.expiresAt});
+void note(State& state, const CertificateId& id, const Ok& ok, const std::string& provider) {
+  state.names(id).assign(ok.names);
+  state.put(id, {.provider = provider,
+                 .issuer = ok.issuer,
+                 .fingerprint = ok.fingerprint,
+                 .validFrom = ok.validFrom,
+                 .expiresAt = ok.expiresAt});
 }
 
 // At two thirds of its life.
@@ -86,7 +86,7 @@ Import::Performed Certificate::perform_import(const ImportWork& work, Effect& ef
 }
 
 Import::Outcome Certificate::finish_import(const Import& ask, const Import::Outcome& outcome, State& state) {
-  if (const auto* ok = get_if<Import::Ok>(&outcome)) note(state, *ok, kImported);
+  if (const auto* ok = get_if<Import::Ok>(&outcome)) note(state, ask.certificate, *ok, kImported);
   if (ended_of(outcome) != Import::Ended::engine) return outcome;
   return Import::Failed{.certificate = ask.certificate, .message = reason_of(outcome)};
 }
@@ -100,8 +100,9 @@ Issue::Begun Certificate::begin_issue(const Issue& ask, State&) {
 
 Issue::Outcome Certificate::finish_issue(const Issue& ask, const Issue::Outcome& outcome, State& state) {
   if (const auto* ok = get_if<Issue::Ok>(&outcome)) {
-    note(state, *ok, ask.provider);
+    note(state, ask.certificate, *ok, ask.provider);
     Issue::Ok whole = *ok;
+    whole.certificate = ask.certificate;
     whole.renewInSeconds = renew_in_s(*ok, state.now());
     return whole;
   }
@@ -125,8 +126,9 @@ Renew::Begun Certificate::begin_renew(const Renew& ask, State& state) {
 Renew::Outcome Certificate::finish_renew(const Renew& ask, const Renew::Outcome& outcome, State& state) {
   auto record = state.get(ask.certificate);
   if (const auto* ok = get_if<Renew::Ok>(&outcome)) {
-    note(state, *ok, record ? record->provider : "");
+    note(state, ask.certificate, *ok, record ? record->provider : "");
     Renew::Ok whole = *ok;
+    whole.certificate = ask.certificate;
     whole.renewInSeconds = renew_in_s(*ok, state.now());
     return whole;
   }

@@ -30,6 +30,7 @@ class CertificateTest : public testing::Test {
   CertificateTest() {
     harness.tools().add(shelf);
     harness.tools().add<Clock>(clock);
+    harness.rows().set_now({clock.wall_ms()});
   }
 
   crypto::MadeCertificate made(const std::string& name, int64_t days = 90) const {
