@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kAgain_ms = 1'000;
 constexpr int64_t kMostWait_ms = 30'000;
-constexpr int64_t kPatience_ms = 2'000;  // a short command opens nothing
+constexpr int64_t kBeforeOpening_ms = 2'000;  // a short command opens nothing
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void K8sWatch::compare(const lang::Snapshot& committed, const Tell& tell) {
   for (const K8sRuntimeAFound& each : state.all_a()) {
     Account one{.place = views::pod_place(committed, each.id.text()),
                 .handle = each.record.credential.handle(),
-                .not_before_ms = now_ms() + kPatience_ms};
+                .not_before_ms = now_ms() + kBeforeOpening_ms};
     if (!followed_.contains(one.place)) continue;
     if (auto before = accounts_.find(each.id.text());
         before != accounts_.end() && before->second.handle == one.handle) {
