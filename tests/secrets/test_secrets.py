@@ -182,8 +182,16 @@ def test_a_replica_that_does_not_become_healthy_stops_the_replacement(home, keep
     assert "replicas of keeper@1 still have version 1" in failed.stderr
     assert load.bad == [] and answers(url) == {shown("one")}
     assert len(home.replicas()) == 3
+    assert "\nkeeper@1 still has version 1: it ended with exit code 1" in home.run("secrets", "get", "local", "keeper/TOKEN").stdout
+    told = home.run("env", "doctor", "local").stderr
+    assert "keeper@1 still has version 1 of keeper/TOKEN, not 2: it ended with exit code 1" in told, told
+    again = "sluice do Secret/noticed name=keeper/TOKEN provider=store environment=local version=2"
+    assert f"next: {again}\n" in told, told
+    home.run(*again.split()[1:], "--wait", "all", code=None)
+    assert answers(url) == {shown("one")}
     put(home, "three")
     assert answers(url) == {shown("three")}
+    assert "still has" not in home.run("env", "doctor", "local").stderr
 
 
 def test_a_killed_control_plane_goes_on_with_the_replacement(home, keeper, eventually):

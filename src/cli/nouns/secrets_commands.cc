@@ -48,6 +48,11 @@ Result<Code> list(Context& context) {
   return Code::ok;
 }
 
+// Whether a newer version could not be given to it.
+bool lags(const views::SecretView& view, const views::SecretUser& user) {
+  return !user.pinned && !user.problem.empty() && view.version && user.version != *view.version;
+}
+
 Result<Code> get(Context& context) {
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
@@ -66,6 +71,10 @@ Result<Code> get(Context& context) {
       versions.rows.push_back({{each.version}, {utc_text(each.kept_at.ms)}, {joined(users)}});
     }
     if (!versions.rows.empty()) text += "\n" + render(versions, terminal);
+    for (const views::SecretUser& user : view->used_by) {
+      if (!lags(*view, user)) continue;
+      text += "\n" + user.revision + " still has version " + user.version + ": " + user.problem + "\n";
+    }
     Table readers{.columns = {{"READ AT"}, {"BY"}, {"VERSION"}, {"FOR"}}};
     for (const views::SecretReader& each : view->readers) {
       readers.rows.push_back({{utc_text(each.read_at.ms)}, {each.reader}, {each.version}, {each.purpose}});

@@ -16,12 +16,14 @@
 #include "deploy/views/answers.h"
 #include "deploy/views/clock.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/names.h"
 #include "deploy/views/snapshot.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "env_pack.gen.h"
 #include "pack/pack_manifest.h"
 #include "revision.gen.h"
+#include "secret.gen.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy::views {
@@ -86,6 +88,23 @@ bool is_outdated(const States& states, const revision::RevisionFound& found) {
   return false;
 }
 
+// Programs that go on with older secrets, since a replica with newer ones did not become healthy.
+void examine_renewals(const States& states, const std::string& environment, std::vector<Finding>& found) {
+  for (const auto& each : live_revisions_in(states, environment)) {
+    const auto renewal = states.secret().get(secret::SecretNId(each.id.text()));
+    if (each.record.lifecycle != revision::RevisionLifecycle::ready || !renewal || !renewal->renewProblem) continue;
+    std::string older = " runs with values that were discovered earlier", next = "report the discovered values again";
+    for (const auto& has : states.revision().secret_versions(each.id).values()) {
+      const auto known = states.secret().get(secret::SecretId(environment + "/" + has.name));
+      if (!known || !known->version || *known->version == has.version) continue;
+      older = " still has version " + has.version + " of " + has.name + ", not " + *known->version;
+      next = "Secret/noticed name=" + has.name + " provider=" + known->provider + " environment=" + environment +
+             " version=" + *known->version;
+    }
+    found.push_back({Level::yellow, name_of(each) + older + ": " + *renewal->renewProblem, std::move(next)});
+  }
+}
+
 std::string lacking(const States& states, const std::string& environment) {
   std::string all;
   for (const auto& each : states.credentials().checks(credentials::CredentialsId(environment)).values()) {
@@ -118,6 +137,7 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
                      "set redis_url in the config of " + environment});
   }
   examine_traffic(states, environment, found);
+  examine_renewals(states, environment, found);
   for (const auto& each : live_revisions_in(states, environment)) {
     if (each.record.lifecycle != revision::RevisionLifecycle::failed) continue;
     if (is_outdated(states, each)) continue;

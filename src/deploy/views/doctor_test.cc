@@ -9,6 +9,8 @@
 #include "config.gen.h"
 #include "deploy/packs.h"
 #include "deploy/testing_views.h"
+#include "revision.gen.h"
+#include "secret.gen.h"
 
 namespace sluice::deploy::views {
 namespace doctor_test {
@@ -118,6 +120,23 @@ TEST_F(DoctorTest, AFailedRevisionBeforeTheOneThatServesIsNobodysConcern) {
   rows.revision("r3", "d1", 3, revision::RevisionLifecycle::failed);
   rows.split("d1", {{"r2", 10'000}});
   EXPECT_EQ(found(), "yellow shop@3 failed: : \n") << "the version after it did not start";
+}
+
+TEST_F(DoctorTest, FindsProgramsThatGoOnWithAnOlderSecret) {
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1, revision::RevisionLifecycle::ready);
+  rows.revision("r2", "d1", 2, revision::RevisionLifecycle::ready);
+  rows.split("d1", {{"r1", 10'000}});
+  secret::State secrets(rows.rows);
+  secrets.put(secret::SecretId("local/shop/KEY"),
+              {.environment = "local", .name = "shop/KEY", .provider = "vault", .version = "2"});
+  revision::State(rows.rows).secret_versions(revision::RevisionId("r1")).push({.name = "shop/KEY", .version = "1"});
+  EXPECT_EQ(found(), "") << "it is about to get it";
+  for (const char* each : {"r1", "r2"}) secrets.put(secret::SecretNId(each), {.renewProblem = "it ended"});
+  EXPECT_EQ(found(),
+            "yellow shop@1 still has version 1 of shop/KEY, not 2: it ended\n"
+            "yellow shop@2 runs with values that were discovered earlier: it ended\n");
+  EXPECT_EQ(examine(rows, "local")[0].next, "Secret/noticed name=shop/KEY provider=vault environment=local version=2");
 }
 
 }  // namespace doctor_test
