@@ -403,7 +403,7 @@ def test_a_token_that_has_expired_is_told_by_the_doctor_and_made_anew(home, root
 
 
 def test_a_token_that_expires_soon_is_rotated_as_the_doctor_says(home, root, tmp_path, eventually):
-    bind_standin(home, root, tmp_path, 70)
+    bind_standin(home, root, tmp_path, 60)
     home("credentials", "bootstrap", "local", "--admin-profile", "ops", stdin="let-me-in")
     held = json.loads(cloud(home).read_text())
     for token in held["tokens"].values():
