@@ -167,7 +167,7 @@ def test_two_apps_of_one_environment_are_told_apart(home):
         bundle.write_text(bundle.read_text().replace(f"name: {name}", f"name: other-{name}"))
     done = home.run("deploy", other, "--yes").stdout
     assert re.findall(r"^http://127\.0\.0\.1:\d+(/.*)$", done, re.MULTILINE) == [
-        "/other/cart", "/other/catalog", "/other/store", "/other/"], done
+        "/other/cart", "/other/catalog", "/other/store", "/other"], done
     assert "name one of the apps of local: diamond other" in home.run("deploy", "destroy", "--yes", code=2).stderr
     home.run("deploy", "destroy", "other", "--yes")
     assert answers(home)["cart"] == (200, "cart 1.0.0\n")

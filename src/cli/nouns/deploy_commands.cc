@@ -283,9 +283,9 @@ std::vector<std::string> urls_of_plan(CommandDoor& door, const PlanDocument& pla
       if (router.running) std::ranges::copy(router.listen, std::back_inserter(listen));
     }
   }
-  for (const views::DeploymentDocument& each : *deployments) {
-    if (std::ranges::find(plan.deployments, each.deployment_id) == plan.deployments.end()) continue;
-    std::ranges::copy(urls_of(listen, each.route_binding), std::back_inserter(urls));
+  for (const std::string& own : plan.deployments) {
+    auto each = std::ranges::find(*deployments, own, &views::DeploymentDocument::deployment_id);
+    if (each != deployments->end()) std::ranges::copy(urls_of(listen, each->route_binding), std::back_inserter(urls));
   }
   return urls;
 }
