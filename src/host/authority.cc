@@ -515,6 +515,16 @@ deploy::AccessVerdict Authority::judge(const engine::Caller& who, const deploy::
   return policy(**snapshot)->judge(*known, wanted);
 }
 
+deploy::AccessVerdict Authority::judge_right(const engine::Caller& who, std::string_view right, std::string_view what,
+                                             const std::string& action, const json::object& input) const {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return {false, snapshot.error().message};
+  deploy::Wanted about = wanted(**snapshot, action, input);
+  about.action = what;
+  about.right = right;
+  return judge(who, about);
+}
+
 // Bytes belong to no environment before an action names them: whoever may deploy somewhere may put them.
 deploy::AccessVerdict Authority::judge_put(const engine::Caller& who, store::Snapshot& snapshot) const {
   auto known = identity(who, snapshot);

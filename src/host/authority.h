@@ -90,6 +90,9 @@ class Authority {
   // The same for a right that belongs to no action.
   Result<void> may_globally(const engine::Caller& who, std::string_view right, const std::string& what) const;
   deploy::AccessVerdict judge(const engine::Caller& who, const deploy::Wanted& wanted) const;
+  // Whether they have this right, for `what`, where a call with these arguments would be.
+  deploy::AccessVerdict judge_right(const engine::Caller& who, std::string_view right, std::string_view what,
+                                    const std::string& action, const json::object& input) const;
   // The environments that a call with these arguments is about.
   std::vector<std::string> environments_of(const std::string& action, const json::object& fields) const;
   // What the policy wants others to agree to before such a call; none for those whom no policy binds.

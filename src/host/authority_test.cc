@@ -114,6 +114,7 @@ std::string about_of(const std::string& concept_, const std::vector<lang::FieldS
   if (concept_ == "Deployment") return has("deployment") ? "deployment" : has("environment") ? "environment" : "";
   if (concept_ == "Revision") return has("revision") ? "revision" : has("deployment") ? "deployment" : "";
   if (concept_ == "Traffic") return "deployment";
+  if (concept_ == "Runtime") return has("instance") ? "instance" : "";
   return "";
 }
 
@@ -163,6 +164,23 @@ TEST_F(AuthorityTest, LabelsOfADeploymentCount) {
   EXPECT_TRUE(may("user:shop", "Traffic/set", {{"deployment", "d-prod"}}));
   EXPECT_TRUE(may("user:shop", "Revision/warm", {{"revision", "r-prod"}}));
   EXPECT_FALSE(may("user:shop", "Traffic/set", {{"deployment", "d-staging"}}));
+  auto logs = [&](const std::string& who, const std::string& instance) {
+    return authority.judge_right({.name = who}, "deploy", "logs", "Runtime/show", {{"instance", instance}}).allowed;
+  };
+  EXPECT_TRUE(logs("user:shop", "i-prod"));
+  EXPECT_FALSE(logs("user:shop", "i-staging"));
+  EXPECT_TRUE(logs("user:deployer", "i-staging"));
+  EXPECT_FALSE(logs("user:viewer", "i-staging"));
+  EXPECT_FALSE(logs("user:deployer", "i-of-nothing"));
+}
+
+TEST_F(AuthorityTest, HealthIsOfADeploymentOrOfARevision) {
+  EXPECT_TRUE(may("user:viewer", "Health/checkKit", {{"kit", "d-staging"}, {"environment", "prod"}}));
+  EXPECT_FALSE(may("user:viewer", "Health/checkKit", {{"kit", "d-prod"}, {"environment", "staging"}}));
+  EXPECT_TRUE(may("user:viewer", "Health/checkSync", {{"sync", "d-staging"}}));
+  EXPECT_TRUE(may("user:viewer", "Health/checkConcept", {{"concept", "r-staging"}}));
+  EXPECT_FALSE(may("user:viewer", "Health/checkConcept", {{"concept", "r-prod"}}));
+  EXPECT_FALSE(may("user:viewer", "Health/checkInvariant", {{"concept", "r-staging"}, {"invariant", ""}}));
 }
 
 TEST_F(AuthorityTest, SaysWhyNot) {

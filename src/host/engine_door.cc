@@ -300,16 +300,16 @@ Result<void> EngineDoor::read_logs(const LogAsk& ask, const VisitLine& visit, co
 
 Result<std::unique_ptr<LogReading>> EngineDoor::open_logs(const LogAsk& ask) {
   if (!visible_) return LogReading::open(*this, *parts_.disk, ask);
-  // Who may deploy to an environment may read what runs there. To which one an instance belongs, its revision says.
+  for (const std::string& name : ask.names) {  // what they may not see is not there
+    auto seen = view("replicas", {{"name", name}, {"customer", ask.customer}});
+    if (!seen) return seen.error();
+  }
+  // Who may deploy to an environment may read what runs there.
   DoorParts all = parts_;
   all.authority = nullptr;
   whole_ = std::make_unique<EngineDoor>(all, caller_);
   auto may = [this](const std::string& instance) -> Result<void> {
-    deploy::Wanted wanted{.action = "logs", .right = "deploy"};
-    auto shown = whole_->view("instance", {{"name", instance}});
-    const json::value* environment = shown ? shown->document.as_object().if_contains("environment") : nullptr;
-    if (environment != nullptr && environment->is_string()) wanted.environments.emplace_back(environment->get_string());
-    auto verdict = parts_.authority->judge(caller_, wanted);
+    auto verdict = parts_.authority->judge_right(caller_, "deploy", "logs", "Runtime/show", {{"instance", instance}});
     if (verdict.allowed) return {};
     (void)parts_.engine->deny(caller_, "logs");
     return Error{.code = Code::denied, .message = caller_.name + " may not read these logs: " + verdict.why};

@@ -1,4 +1,4 @@
-// The kit deploy with two environments, a deployment and a revision in each, and a policy that has somebody in every
+// The kit deploy with two environments, a deployment, a revision and an instance of it in each, and a policy that has somebody in every
 // role: user:viewer to user:admin in staging, user:all-viewer to user:all-admin everywhere, and user:shop by a label.
 #pragma once
 
@@ -52,6 +52,7 @@ class AuthorityTest : public ::testing::Test {
       put("Revision", "r-" + env, {{"deployment", "d-" + env}, {"environment", env}});
       put("Traffic", "d-" + env, {{"generation", 1}});
       put("Usage", "r-" + env, {{"environment", env}});
+      put("Runtime", "i-" + env, {{"concept", "r-" + env}, {"runtimeType", "local"}});
     }
     put("Trust", "key", {{"label", "ann"}});
     put("Deployment.labels", lang::child_key("d-prod", "1"), "team=shop");

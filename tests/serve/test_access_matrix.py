@@ -119,8 +119,9 @@ def place(sluice, root, tmp_path_factory, eventually):
             one.ok("trust", "bootstrap", "--env", environment)
             one.ok("bundles", "add", environment, archive, "--customer-id", "acme")
             revision = one.ok("revisions", "list", environment)[0]
-            one.things[environment] = {"environment": environment, "deployment": revision["deployment_id"],
-                                       "revision": revision["revision_id"]}
+            deployment, id = revision["deployment_id"], revision["revision_id"]
+            one.things[environment] = {"environment": environment, "deployment": deployment, "revision": id,
+                                       "kit": deployment, "sync": deployment, "concept": id}
         yield one
     finally:
         one.process.send_signal(signal.SIGTERM)

@@ -16,7 +16,9 @@ import pytest
 POLICY = """schema: sluice.access-policy.v1
 grants:
 - {to: [user:olga], role: operator}
+- {to: [user:lou], role: operator, environments: [local]}
 - {to: [user:vic], role: viewer}
+- {to: [user:far], role: operator, environments: [elsewhere]}
 """
 
 
@@ -56,7 +58,7 @@ def place(sluice, root, tmp_path_factory, eventually):
         policy.write_text(POLICY)
         one.ok("access", "policy", "apply", policy)
         one.tokens = {}
-        for name in ("olga", "vic"):
+        for name in ("olga", "lou", "vic", "far"):
             one.tokens[name] = one.ok("access", "tokens", "create", "laptop", "--for", "user:" + name)["secret"]
             one.ok("login", one.url, home=name, input=one.tokens[name])
         yield one
@@ -123,6 +125,17 @@ def test_the_command_ends_with_whoever_runs_it(place, eventually):
     process.kill()
     process.wait()
     eventually(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def test_who_operates_one_environment_sees_and_enters_what_runs_there(place):
+    assert [each["name"] for each in place.ok("runtime", "list", home="lou")] == ["hello@1"]
+    assert place.ok("health", "check", "hello", home="lou")["check"]
+    assert place.run("exec", "hello", "--", "echo", "there", home="lou").stdout == "there\n"
+    assert "listens" in place.run("logs", "hello", home="lou").stdout
+    assert place.ok("runtime", "list", home="far") == []
+    for words in ("exec", "hello", "--", "true"), ("logs", "hello"):
+        hidden = place.run(*words, home="far")
+        assert hidden.returncode == 5 and "nothing that runs is called hello" in hidden.stderr, "not even that it is there"
 
 
 def test_who_may_not_operate_may_not_enter(place):
