@@ -239,6 +239,12 @@ def test_a_command_runs_in_a_replica_through_tls(place, eventually, tmp_path):
             assert (done.returncode, done.stdout, done.stderr) == (9, "typed\n", "wrong\n")
             many = "".join(f"{number}\n" for number in range(200_000))
             assert run("cat", many).stdout == many, "both ways at once, more than any buffer holds"
+            assert "listens" in place.run("logs", "hello", home=elsewhere).stdout
+            with subprocess.Popen([str(place.sluice), "logs", "hello", "--follow"], stdout=subprocess.PIPE, text=True,
+                                  env=environment) as following:
+                while "listens" not in following.stdout.readline():
+                    pass
+                following.terminate()
             lasting = subprocess.Popen([str(place.sluice), "exec", "hello", "--", "sh", "-c", "echo $$; exec sleep 1000"],
                                        stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, env=environment)
             pid = int(lasting.stdout.readline())
