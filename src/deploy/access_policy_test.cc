@@ -55,7 +55,7 @@ TEST(AccessPolicy, GivesARoleInItsEnvironmentsAlone) {
   EXPECT_FALSE(judge(bob, {"Env/absorb", "deploy", {"staging", "prod"}}).allowed);
   EXPECT_EQ(judge(bob, {"Config/set", "operate", {"staging"}}).why,
             "no grant gives user:bob the right operate in staging");
-  EXPECT_EQ(judge(bob, {"Artifact/build", "deploy"}).why,
+  EXPECT_EQ(judge(bob, {"Artifact/hold", "deploy"}).why,
             "no grant gives user:bob the right deploy outside of any environment; grant 2 gives deployer in staging, "
             "team-*");
 }

@@ -26,7 +26,7 @@ const std::map<std::string, std::string> kLeast = {
     {"Access/list", "admin"},
     {"Access/revoke", "admin"},
     {"Access/show", "admin"},
-    {"Artifact/build", "deployer"},
+    {"Artifact/build", "admin"},
     {"Artifact/gc", "operator"},
     {"Artifact/hold", "deployer"},
     {"Artifact/list", "viewer"},

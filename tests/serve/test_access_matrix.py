@@ -26,7 +26,7 @@ ROLES = {
 AT_LEAST = {
     "Access/*": "administer", "Session/end": "administer", "Session/list": "administer", "Webhook/*": "administer",
     "Trust/add": "administer", "Trust/remove": "administer", "Trust/revoke": "administer",
-    "Trust/setThreshold": "administer", "Deployment/label": "administer", "Secret/put": "operate",
+    "Trust/setThreshold": "administer", "Artifact/build": "administer", "Deployment/label": "administer", "Secret/put": "operate",
     "Secret/rotate": "operate", "Secret/remove": "operate", "Secret/rekey": "operate", "Env/destroy": "operate",
     "Env/bind": "operate", "Env/rebind": "operate", "Config/set": "operate", "Deployment/remove": "operate",
     "Deployment/down": "operate", "Deployment/deleteData": "operate", "Revision/drain": "operate",
