@@ -222,7 +222,7 @@ Result<Access> find_access(Disk& disk, const Variables& variables, const std::st
 Result<std::string> KubeLogin::authorization(bool refused) {
   if (access_.exec) {
     auto token = from_plugin(refused);
-    if (!token) return token;
+    if (!token || token->empty()) return token;
     return "Bearer " + *token;
   }
   if (!access_.token_file.empty()) {
@@ -238,9 +238,14 @@ Result<std::string> KubeLogin::authorization(bool refused) {
   return std::string();
 }
 
+ClientCertificate KubeLogin::certificate() {
+  std::lock_guard lock(mutex_);
+  return plugin_certificate_;
+}
+
 Result<std::string> KubeLogin::from_plugin(bool refused) {
   std::lock_guard lock(mutex_);
-  if (!plugin_token_.empty() && !refused && clock_.wall_ms() < until_ms_) return plugin_token_;
+  if (!refused && clock_.wall_ms() < until_ms_) return plugin_token_;
   if (!run_) return Error{.code = Code::unavailable, .message = "exec plugins of kubeconfigs cannot be run here"};
   auto said = run_(*access_.exec);
   if (!said) {
@@ -250,15 +255,19 @@ Result<std::string> KubeLogin::from_plugin(bool refused) {
   }
   const json::value document = credential_in(*said);
   const std::string token = text_at(document, {"status", "token"});
-  if (token.empty()) {
+  const ClientCertificate shown{.chain_pem = text_at(document, {"status", "clientCertificateData"}),
+                                .key_pem = text_at(document, {"status", "clientKeyData"})};
+  if ((token.empty() && shown.chain_pem.empty()) || shown.chain_pem.empty() != shown.key_pem.empty()) {
     return Error{.code = Code::unauthenticated,
-                 .message = "the exec plugin " + access_.exec->command[0] + " printed no token",
+                 .message = "the exec plugin " + access_.exec->command[0] +
+                            " printed neither a token nor a certificate with its key",
                  .next = access_.exec->hint};
   }
   const std::string until = text_at(document, {"status", "expirationTimestamp"});
   auto parsed = parse_utc(until);
   until_ms_ = until.empty() || !parsed ? kNoEnd_ms : *parsed - 10'000;
   plugin_token_ = token;
+  plugin_certificate_ = shown;
   return plugin_token_;
 }
 

@@ -4,7 +4,7 @@
 //
 // The server's certificate is always verified: a kubeconfig that asks not to is refused. http:// is taken for loopback
 // alone. Certificates and keys are read once; a token file is read again for each request by KubeLogin, as the file
-// changes while the pod lives; an exec plugin runs when its token has expired or was refused.
+// changes while the pod lives; an exec plugin runs when its token or its certificate has expired or was refused.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,13 @@ Result<Access> find_access(Disk& disk, const Variables& variables, const std::st
 // Runs an exec plugin and says what it printed.
 using RunPlugin = std::function<Result<std::string>(const ExecPlugin& plugin)>;
 
+struct ClientCertificate {
+  std::string chain_pem;
+  std::string key_pem;
+
+  bool operator==(const ClientCertificate&) const = default;
+};
+
 // The value of Authorization for the next request. May be used from many threads.
 class KubeLogin {
  public:
@@ -62,6 +69,8 @@ class KubeLogin {
 
   // Empty: none is needed. After a 401 `refused` asks for another than the last.
   Result<std::string> authorization(bool refused = false);
+  // What the plugin has said to show in place of the kubeconfig's certificate; empty: nothing.
+  ClientCertificate certificate();
 
  private:
   Result<std::string> from_plugin(bool refused);
@@ -72,6 +81,7 @@ class KubeLogin {
   RunPlugin run_;
   std::mutex mutex_;
   std::string plugin_token_;
+  ClientCertificate plugin_certificate_;
   int64_t until_ms_ = 0;
 };
 

@@ -131,6 +131,14 @@ TEST_F(AccessTest, APluginsTokenIsKeptUntilItExpiresOrIsRefused) {
       R"({"kind":"ExecCredential","status":{"token":"two"}})"
       "\nand {another}\n";
   EXPECT_EQ(*login.authorization(true), "Bearer two");
+  EXPECT_EQ(login.certificate(), ClientCertificate{});
+  says = R"({"status":{"clientCertificateData":"chain","clientKeyData":"key"}})";
+  EXPECT_EQ(*login.authorization(true), "");
+  EXPECT_EQ(login.certificate(), (ClientCertificate{"chain", "key"}));
+  EXPECT_EQ(*login.authorization(), "") << "it is kept";
+  EXPECT_EQ(runs, 3);
+  says = R"({"status":{"token":"three","clientCertificateData":"chain"}})";
+  EXPECT_NE(login.authorization(true).error().message.find("nor a certificate with its key"), std::string::npos);
   says = "nonsense";
   auto none = login.authorization(true);
   EXPECT_EQ(none.error().code, Code::unauthenticated);

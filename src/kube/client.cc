@@ -145,10 +145,24 @@ Client::Client(Access access, Disk& disk, Clock& clock, RunPlugin run, int64_t p
     : access_(std::move(access)),
       clock_(clock),
       patience_ms_(patience_ms),
-      login_(access_, disk, clock, std::move(run)),
-      outgoing_({.tls = access_.tls, .proxy = {.url = access_.proxy}}, clock) {}
+      login_(access_, disk, clock, std::move(run)) {}
 
 // ------------------------------------------------------------------------------------------------------- requests
+
+std::shared_ptr<http::Outgoing> Client::outgoing() {
+  const ClientCertificate shown = login_.certificate();
+  std::lock_guard lock(mutex_);
+  if (outgoing_ && shown == shown_) return outgoing_;
+  http::Tls tls = access_.tls;
+  if (!shown.chain_pem.empty()) {
+    tls.chain_pem = shown.chain_pem;
+    tls.key_pem = shown.key_pem;
+  }
+  http::Outgoing::Settings settings{.tls = std::move(tls), .proxy = {.url = access_.proxy}};
+  outgoing_ = std::make_shared<http::Outgoing>(std::move(settings), clock_);
+  shown_ = shown;
+  return outgoing_;
+}
 
 Result<http::OutgoingAnswer> Client::send_once(const Ask& ask, bool refused) {
   auto authorization = login_.authorization(refused);
@@ -164,7 +178,7 @@ Result<http::OutgoingAnswer> Client::send_once(const Ask& ask, bool refused) {
     std::lock_guard lock(mutex_);
     ++sent_;
   }
-  return outgoing_.send(request);
+  return outgoing()->send(request);
 }
 
 Result<http::OutgoingAnswer> Client::send(const Ask& ask) {
@@ -455,7 +469,7 @@ Result<std::string> Client::watch_once(const Kind& kind, const Selection& select
     std::lock_guard lock(mutex_);
     ++sent_;
   }
-  auto answer = outgoing_.send(request);
+  auto answer = outgoing()->send(request);
   if (answer && answer->status != 200) failure = read_failure(answer->status, answer->body, retry_after(*answer));
   if (failure) {
     expired = failure->status == 410;

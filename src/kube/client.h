@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -166,14 +167,17 @@ class Client {
   Result<std::string> watch_once(const Kind& kind, const Selection& selection, std::string version, const Visit& visit,
                                  const std::function<bool()>& stop, bool& expired);
   bool wait(int64_t duration_ms) const;
+  // A plugin's certificate is shown on connections that are made with it.
+  std::shared_ptr<http::Outgoing> outgoing();
 
   const Access access_;
   Clock& clock_;
   const int64_t patience_ms_;
   KubeLogin login_;
-  http::Outgoing outgoing_;
   std::function<bool()> cancelled_;
   mutable std::mutex mutex_;
+  std::shared_ptr<http::Outgoing> outgoing_;
+  ClientCertificate shown_;                         // on its connections
   std::map<std::string, std::vector<Kind>> known_;  // by apiVersion
   size_t sent_ = 0;
 };

@@ -1,7 +1,12 @@
 """sluice cluster against an API server: what a deployment does in the cluster, refuses, keeps and brings back."""
 
+import contextlib
 import json
+import socket
+import ssl
 import subprocess
+import threading
+import urllib.parse
 
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {0}}}\ndata: {{a: \"1\"}}\n"
 
@@ -112,6 +117,63 @@ def test_a_plugin_logs_in_and_may_warn(deployer, cluster):
     (deployer.folder / "plugged").write_text(json.dumps(config))
     deployer.env |= {"KUBECONFIG": str(deployer.folder / "plugged"), "PROFILE": "admin-token"}
     assert deployer.deploy()["status"] == "deployed"
+
+
+class Gate:
+    """Lets only those who show this certificate through to the API server."""
+
+    def __init__(self, folder, cluster):
+        self.to, self.shown = urllib.parse.urlsplit(cluster.url), 0
+        for name in ("server", "client"):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                            "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / f"{name}.key"),
+                            "-out", str(folder / f"{name}.pem")], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "server.pem", folder / "server.key")
+        context.load_verify_locations(folder / "client.pem")
+        context.verify_mode = ssl.CERT_REQUIRED
+        self.listener = context.wrap_socket(socket.create_server(("127.0.0.1", 0)), server_side=True)
+        self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except ssl.SSLError:
+                continue
+            except OSError:
+                return
+            self.shown += 1
+            server = socket.create_connection((self.to.hostname, self.to.port))
+            for one, other in ((client, server), (server, client)):
+                threading.Thread(target=self.pass_on, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def pass_on(one, other):
+        with contextlib.suppress(OSError):
+            while piece := one.recv(65536):
+                other.sendall(piece)
+        with contextlib.suppress(OSError):
+            other.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_plugin_may_have_a_certificate(deployer, cluster):
+    gate = Gate(deployer.folder, cluster)
+    said = {"clientCertificateData": (deployer.folder / "client.pem").read_text(),
+            "clientKeyData": (deployer.folder / "client.key").read_text(), "token": "admin-token"}
+    config = json.loads(cluster.kubeconfig.read_text())
+    config["clusters"][0]["cluster"] = {"server": gate.url, "certificate-authority": str(deployer.folder / "server.pem")}
+    config["users"] = [{"name": "admin", "user": {"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "cat", "args": [str(deployer.folder / "said")]}}}]
+    (deployer.folder / "plugged").write_text(json.dumps(config))
+    deployer.env["KUBECONFIG"] = str(deployer.folder / "plugged")
+    (deployer.folder / "said").write_text(json.dumps({"kind": "ExecCredential", "status": said}))
+    assert deployer.deploy()["status"] == "deployed" and gate.shown > 0
+    (deployer.folder / "said").write_text(json.dumps({"kind": "ExecCredential", "status": {"token": "admin-token"}}))
+    before = gate.shown
+    assert gate.url.removeprefix("https://") in deployer.look("status", code=1)["detail"] and gate.shown == before
+    gate.listener.close()
 
 
 def test_a_kind_and_its_objects_come_together_and_go_again(deployer, cluster):
