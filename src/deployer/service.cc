@@ -68,7 +68,28 @@ json::object input_of(const ToolWords& words) {
 
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
-http::Response in_json(const Responded& responded) { return in_json(to_json(responded.response), responded.status); }
+// Whoever is refused before anything was done for them hears from the same deployer.
+DeploymentResponse signed_by(deploy::executor::ClusterMeans* means, DeploymentResponse response) {
+  if (means == nullptr || !response.deployerId.empty()) return response;
+  if (auto policy = means->policy()) {
+    response.deployerId = policy->deployerId;
+    response.clusterId = policy->clusterId;
+  }
+  return response;
+}
+
+// What may be asked for at a path; empty: there is no such path.
+std::string methods_of(const Path& path) {
+  if (path == Path{"deployments"}) return "POST";
+  if (path.size() == 2 && path[0] == "deployments") return "GET";
+  if (path.size() == 3 && path[0] == "deployments" && path[2] == "cancel") return "POST";
+  if (path == Path{"mcp", "tools"} || path == Path{"mcp", "tools", "list"}) return "GET";
+  if (path.size() == 3 && path[0] == "mcp" && path[1] == "tools") return "GET, POST";
+  if (path.size() == 1 && (path[0] == "events" || path[0] == "metrics" || path[0] == "health" || path[0] == "ready")) {
+    return "GET";
+  }
+  return "";
+}
 
 http::Response plain(int status, std::string text) {
   return {.status = status, .content_type = "text/plain; charset=utf-8", .body = std::move(text)};
@@ -107,41 +128,49 @@ class EventFeed final : public http::Feed {
 
 }  // namespace
 
-const std::vector<mcp::Tool>& deployment_tools() {
-  static const std::vector<mcp::Tool> kAll = [] {
-    std::vector<mcp::Tool> all;
-    for (const ToolWords& words : kTools) {
-      mcp::Tool tool{
-          .name = words.name,
-          .title = words.title,
-          .description = words.description,
-          .input = input_of(words),
-          .output = json_schema<DeploymentResponse>("A deployment", "urn:sluice:deployer:response").as_object(),
-          .effect = words.effect};
-      tool.run = [action = std::string(words.action)](mcp::Turn& turn,
-                                                      const json::object& given) -> Result<json::object> {
-        auto request = read_request(given, action);
-        if (!request) return to_json(failed(action, "invalid", to_string(request.error()), 400).response).as_object();
-        return to_json(respond(turn.door, *request, turn.waiting).response).as_object();
-      };
-      tool.is_failure = [](const json::object& response) { return response.contains("error"); };
-      all.push_back(std::move(tool));
-    }
-    return all;
-  }();
-  return kAll;
+std::vector<mcp::Tool> deployment_tools(deploy::executor::ClusterMeans* means) {
+  std::vector<mcp::Tool> all;
+  for (const ToolWords& words : kTools) {
+    mcp::Tool tool{
+        .name = words.name,
+        .title = words.title,
+        .description = words.description,
+        .input = input_of(words),
+        .output = json_schema<DeploymentResponse>("A deployment", "urn:sluice:deployer:response").as_object(),
+        .effect = words.effect};
+    tool.run = [means, action = std::string(words.action)](mcp::Turn& turn,
+                                                           const json::object& given) -> Result<json::object> {
+      auto request = read_request(given, action);
+      Responded responded = request ? respond(turn.door, *request, turn.waiting)
+                                    : failed(action, "invalid", to_string(request.error()), 400);
+      return to_json(signed_by(means, std::move(responded.response))).as_object();
+    };
+    tool.is_failure = [](const json::object& response) { return response.contains("error"); };
+    all.push_back(std::move(tool));
+  }
+  return all;
 }
 
 Service::Service(host::ServiceParts parts, std::string version, deploy::executor::ClusterMeans& means)
     : means_(means),
       owner_(parts.owner),
       clock_(*parts.clock),
+      tools_(deployment_tools(&means)),
       api_(parts),
       mcp_(std::move(version), parts.kit, clock_, stopping_,
-           {.tools = &deployment_tools(),
+           {.tools = &tools_,
             .name = "sluice-deployer",
             .title = "Sluice deployer",
             .instructions = std::string(kInstructions)}) {}
+
+http::Response Service::in_json(Responded responded) {
+  return deployer::in_json(to_json(signed_by(&means_, std::move(responded.response))), responded.status);
+}
+
+http::Response Service::refused(const std::string& action, const std::string& code, const std::string& message,
+                                int status) {
+  return in_json(failed(action, code, message, status));
+}
 
 Result<engine::Caller> Service::caller_of(const http::Request& request, const http::Peer& peer) {
   auto known = api_.who(request, peer);
@@ -169,7 +198,7 @@ http::Response Service::ready() {
 
 http::Response Service::deploy(const http::Request& request, host::Door& door, std::string_view action) {
   const auto invalid = [&](const std::string& message, int status) {
-    return in_json(failed(std::string(action), "invalid", message, status));
+    return refused(std::string(action), "invalid", message, status);
   };
   const std::string* type = request.header("Content-Type");
   if (type == nullptr || !type->starts_with("application/json")) {
@@ -186,16 +215,16 @@ http::Response Service::deploy(const http::Request& request, host::Door& door, s
 http::Response Service::events(const http::Request& request, std::shared_ptr<host::Door> door) {
   const std::string* id = request.parameter("request_id");
   if (id == nullptr) id = request.parameter("requestId");
-  if (id == nullptr) return in_json(failed("status", "invalid", "request_id says whose events are meant", 400));
+  if (id == nullptr) return refused("status", "invalid", "request_id says whose events are meant", 400);
   int64_t after = 0;
   if (const std::string* last = request.header("Last-Event-ID")) {
     const auto read = std::from_chars(last->data(), last->data() + last->size(), after);
     if (read.ec != std::errc() || read.ptr != last->data() + last->size() || after < 0) {
-      return in_json(failed("status", "invalid", "Last-Event-ID is the number of an event", 400));
+      return refused("status", "invalid", "Last-Event-ID is the number of an event", 400);
     }
   }
   if (auto there = events_of(*door, *id, after); !there) {
-    return in_json(failed("status", "notFound", "there is no request " + *id, 404));
+    return refused("status", "notFound", "there is no request " + *id, 404);
   }
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}},
@@ -203,9 +232,9 @@ http::Response Service::events(const http::Request& request, std::shared_ptr<hos
 }
 
 // All tools, or one of them, as the seed lists them.
-http::Response Service::tool_words(const std::string& name) const {
+http::Response Service::tool_words(const std::string& name) {
   json::array all;
-  for (const mcp::Tool& each : deployment_tools()) {
+  for (const mcp::Tool& each : tools_) {
     if (!name.empty() && each.name != name) continue;
     all.push_back(json::object{{"name", each.name},
                                {"description", each.description},
@@ -213,9 +242,9 @@ http::Response Service::tool_words(const std::string& name) const {
                                {"endpoint", "/mcp/tools/" + each.name},
                                {"method", "POST"}});
   }
-  if (name.empty()) return in_json(json::object{{"tools", std::move(all)}});
-  if (all.empty()) return in_json(failed("", "TOOL_NOT_FOUND", "there is no tool " + name, 404));
-  return in_json(all.front());
+  if (name.empty()) return deployer::in_json(json::object{{"tools", std::move(all)}});
+  if (all.empty()) return refused("", "TOOL_NOT_FOUND", "there is no tool " + name, 404);
+  return deployer::in_json(all.front());
 }
 
 http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
@@ -227,7 +256,9 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   if (get && !path.empty() && path[0] == ".well-known") return api_.answer(request, peer);
   auto caller = caller_of(request, peer);
   if (!caller) {
-    http::Response response = in_json(failed("", "unauthenticated", to_string(caller.error()), 401));
+    // Who is not known does not hear whose deployer it is.
+    http::Response response =
+        deployer::in_json(to_json(failed("", "unauthenticated", to_string(caller.error()), 401).response), 401);
     const bool agent = path == Path{"mcp"};
     response.headers.push_back(
         {"WWW-Authenticate",
@@ -252,7 +283,13 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
     return in_json(cancel(*door, path[1]));
   }
   if (get && path == Path{"events"}) return events(request, door);
-  return in_json(failed("", "notFound", "there is nothing at " + request.method + " " + request.target, 404));
+  if (const std::string methods = methods_of(path); !methods.empty()) {
+    http::Response response =
+        refused("", "invalid", request.target + " takes " + methods + ", not " + request.method, 405);
+    response.headers.push_back({"Allow", methods});
+    return response;
+  }
+  return refused("", "notFound", "there is nothing at " + request.method + " " + request.target, 404);
 }
 
 }  // namespace sluice::deployer

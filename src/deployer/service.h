@@ -12,13 +12,14 @@
 
 #include "api/service.h"
 #include "deploy/executor/cluster_means.h"
+#include "deployer/deployment.h"
 #include "mcp/endpoint.h"
 #include "mcp/tools.h"
 
 namespace sluice::deployer {
 
-// The seven, with schemas of their own.
-const std::vector<mcp::Tool>& deployment_tools();
+// The seven, with schemas of their own. `means` says who the deployer is, and must outlive them.
+std::vector<mcp::Tool> deployment_tools(deploy::executor::ClusterMeans* means);
 
 class Service final : public host::SocketService {
  public:
@@ -35,14 +36,17 @@ class Service final : public host::SocketService {
  private:
   Result<engine::Caller> caller_of(const http::Request& request, const http::Peer& peer);
   http::Response ready();
+  http::Response in_json(Responded responded);
+  http::Response refused(const std::string& action, const std::string& code, const std::string& message, int status);
   http::Response deploy(const http::Request& request, host::Door& door, std::string_view tool);
   http::Response events(const http::Request& request, std::shared_ptr<host::Door> door);
-  http::Response tool_words(const std::string& name) const;
+  http::Response tool_words(const std::string& name);
 
   deploy::executor::ClusterMeans& means_;
   const std::string owner_;
   const Clock& clock_;
   std::atomic<bool> stopping_ = false;
+  const std::vector<mcp::Tool> tools_;
   api::Service api_;
   mcp::Endpoint mcp_;
 };

@@ -7,7 +7,7 @@ namespace sluice::deployer {
 namespace service_test {
 
 TEST(DeploymentTools, AreSevenWithSchemasOfTheirOwn) {
-  const auto& tools = deployment_tools();
+  const auto tools = deployment_tools(nullptr);
   ASSERT_EQ(tools.size(), 7U);
   EXPECT_EQ(tools[0].name, "deployment.render");
   const auto properties = [](const mcp::Tool& tool) { return tool.input.at("properties").as_object(); };

@@ -45,6 +45,11 @@ def test_refusals_have_their_codes_before_anything_is_accepted(served, cluster):
     assert served.ask("GET", "/deployments/none")[0] == 404
     assert served.ask("POST", "/deployments/none/cancel")[0] == 404
     assert served.ask("GET", "/nothing")[0] == 404
+    assert served.ask("GET", "/deployments")[0] == 405 and served.answer.getheader("Allow") == "POST"
+    # Whatever is refused, this deployer says so, and of its own cluster.
+    for refused in ({"clusterId": "prod"}, {"action": "scale"}, {"values": {}}):
+        body = served.ask("POST", "/deployments", served.request(**{"action": "deploy", **refused}))[1]
+        assert (body["deployerId"], body["clusterId"]) == ("local-light-deployer", "local")
     assert cluster.names("deployments") == []
     # Without a token nobody comes in, until the policy says so.
     assert served.ask("GET", "/mcp/tools", token=None)[0] == 401
