@@ -20,6 +20,7 @@
 #include "lang/codegen/generate_schema.h"
 #include "mesh/node_agent.h"
 #include "mesh/tree.h"
+#include "migrate/lint.h"
 
 namespace sluice::cli {
 namespace {
@@ -97,6 +98,7 @@ constexpr auto kStructs = std::to_array<Struct>({
     {"PackSigned", schema_for<outputs::PackSigned>},
     {"PackTested", schema_for<outputs::PackTested>},
     {"Packs", schema_for<std::vector<deploy::views::PackDocument>>},
+    {"MigrationFindings", schema_for<std::vector<migrate::Finding>>},
     {"Position", schema_for<outputs::Position>},
     {"RegistryLogins", schema_for<std::vector<outputs::RegistryLogin>>},
     {"ReleaseSeen", schema_for<deploy::views::ReleaseDocument>},
@@ -289,6 +291,22 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"cluster show", "&cluster-request"},
     {"cluster cancel", "=Cluster/cancel"},
     {"cluster policy", "object"},
+    {"migrate plan", "object"},
+    {"migrate expand", "=Migration/expand"},
+    {"migrate run", "=Migration/migrate"},
+    {"migrate pause", "=Migration/pause"},
+    {"migrate resume", "=Migration/resume"},
+    {"migrate retry", "=Migration/retry"},
+    {"migrate contract", "=Migration/contract | #Loss"},
+    {"migrate undo", "=Migration/undo | #Loss"},
+    {"migrate drift", "=Migration/drift"},
+    {"migrate history", "=Migration/history"},
+    {"migrate adopt", "=Migration/adopt"},
+    {"migrate backup", "=Migration/backup"},
+    {"migrate restore", "=Migration/restore"},
+    {"migrate status", "~Migration/status"},
+    {"migrate lint", "#MigrationFindings"},
+    {"migrate list", "~Migration/list"},
     {"revisions list", "&revisions"},
     {"revisions stage", "=Revision/stage + #StagedIn"},
     {"revisions warm", "=Revision/warm"},

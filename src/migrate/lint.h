@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/result.h"
 #include "migrate/database.h"
 #include "migrate/files.h"
@@ -27,6 +28,7 @@ struct Finding {
 
   bool operator==(const Finding&) const = default;
 };
+BOOST_DESCRIBE_STRUCT(Finding, (), (file, line, rule, message))
 
 // Of its expansion. A statement is let through by a comment before it: -- sluice: allow RULE because REASON
 std::vector<Finding> lint(Engine engine, const Migration& migration);

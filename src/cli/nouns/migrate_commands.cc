@@ -17,10 +17,10 @@ std::string name_of(const MeantNames& meant, const host::Answer&) { return meant
 std::string number(const json::object& fields, const char* name) { return std::to_string(fields.at(name).as_int64()); }
 
 // Lines of an answer, as they are.
-void print_lines(Context& context, const json::value& lines, const std::string& none) {
+void print_lines(Context& context, const json::object& fields, const char* lines, const std::string& none) {
   std::string text;
-  for (const json::value& each : lines.as_array()) text.append(each.as_string()).append("\n");
-  context.output.print(lines, [&](const Terminal&) { return text.empty() ? none + "\n" : text; });
+  for (const json::value& each : fields.at(lines).as_array()) text.append(each.as_string()).append("\n");
+  context.output.print(fields, [&](const Terminal&) { return text.empty() ? none + "\n" : text; });
 }
 
 Result<Code> tell_plan(Context& context, CommandDoor&, const MeantNames& meant, const host::Answer& answer) {
@@ -41,12 +41,12 @@ Result<Code> tell_plan(Context& context, CommandDoor&, const MeantNames& meant, 
 }
 
 Result<Code> tell_drift(Context& context, CommandDoor&, const MeantNames&, const host::Answer& answer) {
-  print_lines(context, answer.fields.at("differences"), "The schema is as the last phase left it.");
+  print_lines(context, answer.fields, "differences", "The schema is as the last phase left it.");
   return Code::ok;
 }
 
 Result<Code> tell_history(Context& context, CommandDoor&, const MeantNames&, const host::Answer& answer) {
-  print_lines(context, answer.fields.at("entries"), "Nothing was done to the database.");
+  print_lines(context, answer.fields, "entries", "Nothing was done to the database.");
   return Code::ok;
 }
 
@@ -78,13 +78,13 @@ Result<Code> list(Context& context) {
   auto answer = (*door)->call("Migration/list", {{"environment", context.given.text("env")}});
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
-  context.output.print(answer->fields.at("migrations"), [&](const Terminal& terminal) {
-    Table table{.columns = {{.title = "MIGRATION", .whole = true}, {"BUNDLE"}, {"SCHEMA"}, {"PHASE"}, {"ROWS"}},
+  context.output.print(answer->fields, [&](const Terminal& terminal) {
+    Table table{.columns = {{.title = "MIGRATION", .whole = true}, {"REVISION"}, {"SCHEMA"}, {"PHASE"}, {"ROWS"}},
                 .empty = "There are no migrations."};
     for (const json::value& each : answer->fields.at("migrations").as_array()) {
       const json::object& row = each.as_object();
       table.rows.push_back({{std::string(row.at("migration").as_string())},
-                            {std::string(row.at("concept").as_string())},
+                            {std::string(row.at("name").as_string())},
                             {number(row, "fromVersion") + " of " + number(row, "toVersion")},
                             {std::string(row.at("phase").as_string())},
                             {number(row, "recordsMigrated") + " of " + number(row, "recordsTotal")}});
@@ -101,13 +101,16 @@ Result<Code> lint(Context& context) {
   if (!texts) return texts.error();
   auto migrations = migrate::read_migrations(engine, *texts);
   if (!migrations) return migrations.error();
-  json::array lines;
+  std::vector<migrate::Finding> all;
   for (const migrate::Migration& each : *migrations) {
-    for (const migrate::Finding& finding : migrate::lint(engine, each)) lines.emplace_back(to_line(finding));
+    for (migrate::Finding& finding : migrate::lint(engine, each)) all.push_back(std::move(finding));
   }
-  const bool clean = lines.empty();
-  print_lines(context, lines, "Nothing in these migrations breaks the version before.");
-  return clean ? Code::ok : Code::faults_found;
+  context.output.print(to_json(all), [&](const Terminal&) {
+    std::string text;
+    for (const migrate::Finding& each : all) text += to_line(each) + "\n";
+    return all.empty() ? std::string("Nothing in these migrations breaks the version before.\n") : text;
+  });
+  return all.empty() ? Code::ok : Code::faults_found;
 }
 
 ActionCommand::Loss lost(const std::string& what, const std::string& loses) { return {.what = what, .loses = {loses}}; }

@@ -281,6 +281,7 @@ List::Result Migration::list(const List& ask, const State& state) {
   for (const auto& [id, record] : state.all()) {
     if (record.environment != ask.environment) continue;
     ok.migrations.push_back({.migration = id.text(),
+                             .name = record.name,
                              .concept_ = record.concept_,
                              .fromVersion = record.fromVersion,
                              .toVersion = record.toVersion,
@@ -373,6 +374,7 @@ Stall::Result Migration::stall(const Stall& ask, State& state) {
 Prepare::Result Migration::prepare(const Prepare& ask, State& state) {
   MigrationRecord record = state.get(ask.migration).value_or(MigrationRecord{.startedAt = state.now()});
   record.concept_ = ask.concept_;
+  record.name = ask.concept_ + "@" + std::to_string(ask.sequence);
   record.deployment = ask.deployment;
   record.environment = ask.environment;
   record.source = ask.source;

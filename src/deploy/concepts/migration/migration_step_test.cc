@@ -42,6 +42,7 @@ TEST_F(MigrationStepTest, WhatHasNoAddressCannotBePrepared) {
   auto prepare = [&](const std::string& asked, const std::string& config) {
     return kit.run("Migration/prepare", {{"migration", "r1"},
                                          {"concept", "shop"},
+                                         {"sequence", 1},
                                          {"deployment", "d1"},
                                          {"environment", "local"},
                                          {"source", "nowhere"},
