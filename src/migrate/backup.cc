@@ -56,7 +56,7 @@ Error damaged(const std::string& file) {
 Result<void> open_file(const BackupTools& tools, const std::string& file, const std::string& plain) {
   auto from = tools.disk.open(file, {});
   if (!from) return from.error();
-  auto to = tools.disk.open(plain, {.write = true, .create = true, .truncate = true, .mode = 0600});
+  auto to = tools.disk.open(plain, {.write = true, .create = true, .exclusive = true, .mode = 0600});
   if (!to) return to.error();
   auto size = (*from)->size();
   if (!size) return size.error();
@@ -251,6 +251,7 @@ Result<void> restore_sqlite(const BackupTools& tools, const std::string& file, c
                  .next = "name a file that is not there"};
   }
   const std::string unfinished = into + ".restoring";
+  (void)tools.disk.remove(unfinished);  // what a killed attempt has left
   auto opened = open_file(tools, file, unfinished);
   if (!opened) {
     (void)tools.disk.remove(unfinished);

@@ -44,8 +44,8 @@ class Database {
   Result<Value> value(const std::string& sql, const Row& given = {});
 };
 
-// A file that is there, unless it may be created.
-Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool create = false);
+// A file that is there, unless it may be created; if not `follow`, by a path without symbolic links.
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool create = false, bool follow = true);
 // An address as libpq reads it: a URI, or "host=… dbname=…".
 Result<std::unique_ptr<Database>> open_postgres(const std::string& address);
 

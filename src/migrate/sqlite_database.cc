@@ -17,8 +17,9 @@ class SqliteDatabase final : public Database {
   explicit SqliteDatabase(std::string path) : path_(std::move(path)) {}
   ~SqliteDatabase() override { sqlite3_close(connection_); }
 
-  Result<void> open(bool create) {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
+  Result<void> open(bool create, bool follow = true) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                (create ? SQLITE_OPEN_CREATE : 0) | (follow ? 0 : SQLITE_OPEN_NOFOLLOW);
     int code = sqlite3_open_v2(path_.c_str(), &connection_, flags, nullptr);
     if (code != SQLITE_OK) return error(code);
     sqlite3_busy_timeout(connection_, kBusyTimeoutMs);
@@ -108,9 +109,9 @@ class SqliteDatabase final : public Database {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool create) {
+Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool create, bool follow) {
   auto database = std::make_unique<SqliteDatabase>(path);
-  auto opened = database->open(create);
+  auto opened = database->open(create, follow);
   if (!opened) return opened.error();
   return std::unique_ptr<Database>(std::move(database));
 }

@@ -1,6 +1,9 @@
 // SQLite's values are text, and its failures say what a caller can do.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/testing_folder.h"
 #include "migrate/database.h"
 #include "migrate/testing_database.h"
 
@@ -31,6 +34,15 @@ TEST(SqliteDatabase, SaysWhatACallerCanDo) {
   ASSERT_FALSE(waiting);
   EXPECT_EQ(waiting.error().code, Code::conflict);
   EXPECT_EQ(open_sqlite("/nowhere/app.db").error().code, Code::unavailable);
+}
+
+TEST(SqliteDatabase, IsNotLedElsewhereByALink) {
+  TestingFolder folder;
+  const std::string real = std::filesystem::canonical(folder.path()).string() + "/real.db";
+  ASSERT_TRUE(open_sqlite(real, true, false));
+  std::filesystem::create_symlink(real, real + ".link");
+  EXPECT_EQ(open_sqlite(real + ".link", false, false).error().code, Code::unavailable);
+  EXPECT_TRUE(open_sqlite(real + ".link"));
 }
 
 }  // namespace sqlite_database_test

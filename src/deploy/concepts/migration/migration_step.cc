@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "bundle/archive/inspect.h"
 #include "bundle/manifest/manifest.h"
 #include "deploy/concepts/migration/migration_backup.h"
 #include "deploy/concepts/migration/migration_work.h"
@@ -48,32 +49,39 @@ Result<std::string> address_of(const StepWork& work, Effect& effect) {
   }
 }
 
+// Without a link on the way: what is below it belongs to its programs, which must not lead Sluice elsewhere.
 std::string storage_of(const StepWork& work, Effect& effect) {
-  return effect.tool<StoredData>().folder_of(views::storage_name(effect.read(), work.deployment));
+  const std::string folder = effect.tool<StoredData>().folder_of(views::storage_name(effect.read(), work.deployment));
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(folder, failure);
+  return failure ? folder : real.string();
 }
 
-Result<void> give_to_owner_of_folder(const std::string& path) {
-  struct stat storage {};
-  if (stat(std::filesystem::path(path).parent_path().c_str(), &storage) != 0) return {};
-  if (storage.st_uid == geteuid()) return {};
-  return process::give_to(path, storage.st_uid);
-}
-
-// A file that is made here belongs to whom the storage belongs to: its programs.
-Result<std::unique_ptr<tool::Database>> open_file(const std::string& path, bool makes) {
-  const bool there = std::filesystem::exists(path);
-  auto database = tool::open_sqlite(path, makes);
-  if (!database || there) return database;
-  auto given = give_to_owner_of_folder(path);
-  if (!given) return given.error();
-  return database;
+// A file that is made here belongs to whom the storage belongs to: its programs, which never run as root. Before the
+// first of them has run, its folder is still that of Sluice.
+Result<void> give_to_programs(const std::string& path, const StepWork& work, Effect& effect) {
+  struct stat file {};
+  struct stat folder {};
+  if (geteuid() != 0 || lstat(path.c_str(), &file) != 0 || file.st_uid != 0) return {};
+  if (stat(std::filesystem::path(path).parent_path().c_str(), &folder) == 0 && folder.st_uid != 0) {
+    return process::give_to(path, folder.st_uid);
+  }
+  auto inspected = bundle::inspect_archive(effect.tool<Disk>(), work.source);
+  auto manifest =
+      inspected ? bundle::manifest_of(*inspected, work.source) : Result<bundle::Manifest>(inspected.error());
+  if (!manifest) return manifest.error();
+  return process::give_to(path, manifest->user.value_or(bundle::kDefaultUser));
 }
 
 Result<std::unique_ptr<tool::Database>> open_database(const StepWork& work, const bundle::Migrations& settings,
                                                       Effect& effect) {
   if (settings.file) {
     const std::string path = storage_of(work, effect) + "/" + settings.file->text;
-    return open_file(path, work.goal == "attend" || work.goal == "expand");
+    auto database = tool::open_sqlite(path, work.goal == "attend" || work.goal == "expand", false);
+    if (!database) return database;
+    auto given = give_to_programs(path, work, effect);
+    if (!given) return given.error();
+    return database;
   }
   auto address = address_of(work, effect);
   if (!address) return address.error();
@@ -247,7 +255,7 @@ Result<void> restore(const StepWork& work, const Scene& scene, Effect& effect) {
     const std::string path = storage_of(work, effect) + "/" + into->text;
     auto restored = restore_backup(effect, work.environment, work.backup, "", path);
     if (!restored) return restored;
-    return give_to_owner_of_folder(path);
+    return give_to_programs(path, work, effect);
   }
   auto address = address_of(work, effect);
   if (!address) return address.error();
