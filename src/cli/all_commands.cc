@@ -52,6 +52,7 @@ Commands all_commands() {
   add_trust_commands(commands);
   add_access_commands(commands);
   add_release_commands(commands);
+  add_git_commands(commands);
   add_approval_commands(commands);
   add_context_commands(commands);
   add_mcp_commands(commands);

@@ -55,6 +55,7 @@ void add_flow_decisions(Commands& commands);
 void add_audit_commands(Commands& commands);
 void add_access_commands(Commands& commands);
 void add_release_commands(Commands& commands);
+void add_git_commands(Commands& commands);
 void add_approval_commands(Commands& commands);
 void add_context_commands(Commands& commands);
 void add_mcp_commands(Commands& commands);

@@ -25,6 +25,7 @@
 #include "deploy/local_means.h"
 #include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
+#include "deploy/promotion/git_watch.h"
 #include "deploy/promotion/release_means.h"
 #include "deploy/providers/certificate/acme/acme_issuer.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
@@ -150,6 +151,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(registry);
   deploy::ReleaseMeans releases(disk, clock, variables, home ? home->root().string() : "");
   loaded.tools.add(releases.sources());
+  deploy::GitWatch git_watch(clock, releases.sources());
+  loaded.observers.push_back(&git_watch);
   loaded.tools.add<Disk>(disk);
   // The operator's key is made with the store, before any effect can ask for it.
   const auto operator_key = [&] {
