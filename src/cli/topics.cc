@@ -135,7 +135,7 @@ Topic bundle_yaml() {
                {"replicas", "1", "how many run"},
                {"resources", "1 cpu, 512MB", "cpu, memory, processes and files"},
                {"user", "65532", "the user id that it runs as; else the image's, unless that is root"},
-               {"transport", "http", "what the program speaks: HTTP/1.1"},
+               {"transport", "http", "what the program speaks: HTTP/1.1; or http2, as gRPC does"},
                {"concept", "none", "the concept that it implements"},
                {"allowed_secrets", "none", "false alarms of the secrets doctor, by hash"}}};
 }

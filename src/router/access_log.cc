@@ -64,6 +64,7 @@ void write_log_line(const LoggedRequest& request, std::string& out) {
   line.text("protocol", request.protocol);
   line.text("tls_version", request.tls_version);
   line.text("sni", request.sni);
+  if (request.grpc_status >= 0) line.number("grpc_status", static_cast<uint64_t>(request.grpc_status));
   out += "}\n";
 }
 

@@ -24,6 +24,7 @@ struct LoggedRequest {
   std::string_view tls_version;  // empty: in the clear
   std::string_view sni;          // the name that the client gave with TLS
   uint16_t status = 0;
+  int grpc_status = -1;  // less than 0: none
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   int64_t duration_us = 0;

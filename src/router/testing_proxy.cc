@@ -138,6 +138,8 @@ void TestingProxy::tell(int fd, const Happened& what) {
     proxy->happened(static_cast<Client&>(*endpoint), what);
   } else if (endpoint->kind == Endpoint::Kind::http2) {
     proxy->happened(static_cast<Http2Connection&>(*endpoint), what);
+  } else if (endpoint->kind == Endpoint::Kind::shared) {
+    proxy->happened(static_cast<SharedUpstream&>(*endpoint), what);
   } else if (endpoint->kind == Endpoint::Kind::redis) {
     proxy->happened_at_redis(what);
   } else {

@@ -169,6 +169,9 @@ void WorkerThread::turn() {
       case Endpoint::Kind::http2:
         proxy_.happened(static_cast<Http2Connection&>(*event.endpoint), event.what);
         break;
+      case Endpoint::Kind::shared:
+        proxy_.happened(static_cast<SharedUpstream&>(*event.endpoint), event.what);
+        break;
       case Endpoint::Kind::redis:
         proxy_.happened_at_redis(event.what);
         break;

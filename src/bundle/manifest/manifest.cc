@@ -1,14 +1,12 @@
 // The rules of a manifest that stand between its fields; those of single fields are in their types.
 #include "bundle/manifest/manifest.h"
 
-#include <array>
 #include <set>
 
 #include "base/json_place.h"
 #include "base/json_reader.h"
 #include "base/json_schema.h"
 #include "base/json_text.h"
-#include "base/version.h"
 #include "base/yaml.h"
 #include "bundle/manifest/paused_page.h"
 
@@ -20,33 +18,6 @@ constexpr uint32_t kMaxReplicas = 1'000;
 constexpr auto kLongestDrain = std::chrono::hours(1);
 constexpr std::chrono::milliseconds kLongestSticky = std::chrono::days(400);  // as browsers keep no cookie for longer
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::days(1);
-
-// What people write for a later version, and what this one can do instead. The value that it does have is left alone.
-struct NotYet {
-  std::string_view field;
-  std::string_view value;
-  std::string_view what;
-  std::string_view next;
-};
-constexpr std::array kNotYet = {
-    NotYet{"transport", "http", "passes on HTTP/1.1 and nothing else",
-           "leave \"transport\" out, and have the program speak HTTP/1.1"},
-};
-
-std::optional<Error> not_yet(const Document& document) {
-  const json::object* fields = document.root.if_object();
-  for (const NotYet& each : kNotYet) {
-    const json::value* said = fields == nullptr ? nullptr : fields->if_contains(each.field);
-    if (said == nullptr || *said == json::value(each.value)) continue;
-    const std::string path = "/" + std::string(each.field);
-    return Error{.code = Code::invalid,
-                 .message = "Sluice " + std::string(version_number()) + " " + std::string(each.what),
-                 .next = std::string(each.next),
-                 .path = path,
-                 .position = document.position_of(path)};
-  }
-  return std::nullopt;
-}
 
 // Finds the first rule that does not hold.
 class Rules {
@@ -251,7 +222,6 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
                  .next = "sluice init writes one",
                  .position = Position{file, 1, 1}};
   }
-  if (auto later = not_yet(*document)) return *std::move(later);
   if (const json::object* fields = document->root.if_object(); fields != nullptr && fields->contains("config")) {
     if (auto other = not_asked(fields->at("config"), "/config")) {
       other->position = document->position_of(other->path);

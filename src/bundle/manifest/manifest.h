@@ -26,8 +26,9 @@ constexpr size_t kMaxManifestBytes = 1 << 20;
 enum class Listen { port, unix };
 BOOST_DESCRIBE_ENUM(Listen, port, unix)
 
-enum class Transport { http };
-BOOST_DESCRIBE_ENUM(Transport, http)
+// What the program speaks: HTTP/1.1, or HTTP/2 in the clear by prior knowledge, as gRPC does.
+enum class Transport { http, http2 };
+BOOST_DESCRIBE_ENUM(Transport, http, http2)
 
 enum class HealthBy { http, tcp, command };
 BOOST_DESCRIBE_ENUM(HealthBy, http, tcp, command)

@@ -32,6 +32,9 @@ data_plane::RevisionDocument revision_of(const States& states, const revision::R
   if (found.record.lifecycle == revision::RevisionLifecycle::draining && weight_bps == 0) {
     document.state = data_plane::RevisionState::draining;
   }
+  if (found.record.serving && found.record.serving->transport == "http2") {
+    document.transport = data_plane::Transport::http2;
+  }
   for (std::string& address : replica_addresses(states, found.id.text())) {
     document.replicas.push_back({std::move(address)});
   }

@@ -143,6 +143,21 @@ revision::RevisionServing serving(const std::string& mode, int64_t retry_after_s
           .retryAfterSeconds = retry_after_s};
 }
 
+TEST(RouterTable, ARevisionSaysWhatItSpeaks) {
+  RowsInMemory rows;
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1);
+  rows.revision("r2", "d1", 2);
+  revision::RevisionServing said = serving("none");
+  rows.serving("r1", said);
+  said.transport = "http2";
+  rows.serving("r2", said);
+  rows.split("d1", {{"r1", 9'000}, {"r2", 1'000}});
+  const auto revisions = table_of(rows).deployments[0].revisions;
+  EXPECT_EQ(revisions[0].transport, ::sluice::router::Transport::http2);
+  EXPECT_FALSE(revisions[1].transport) << "as routers of before know it";
+}
+
 TEST(RouterTable, StickinessIsThatOfTheNewestRevisionWithWeight) {
   using ::sluice::router::StickyMode;
   RowsInMemory rows;

@@ -4,58 +4,14 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
-#include <charconv>
-#include <stdexcept>
-#include <vector>
+#include <string>
 
-#include "base/ascii.h"
+#include "router/http2/http2_fields.h"
 
 namespace sluice::router {
 namespace {
 
 constexpr size_t kMostFields = kMaxHeaderLines;
-
-std::string_view view(const uint8_t* bytes, size_t size) { return {reinterpret_cast<const char*>(bytes), size}; }
-
-void require_http2(int result, const char* call) {
-  if (result != 0) throw std::runtime_error(std::string("nghttp2 failed in ") + call);
-}
-
-nghttp2_nv pair_of(std::string_view name, std::string_view value) {
-  return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
-          reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-// The fields of an answer with their names in small letters, and room for the status before them.
-class Fields {
- public:
-  explicit Fields(uint16_t status) {
-    *std::to_chars(status_, status_ + 3, status).ptr = '\0';
-    pairs_.push_back(pair_of(":status", {status_, 3}));
-  }
-  void add(std::string_view name, std::string_view value) {
-    auto& lower = names_.emplace_back(name);
-    for (char& c : lower) {
-      if (is_upper(c)) c = static_cast<char>(c | 0x20);
-    }
-    values_.push_back(value);
-  }
-  void add_line(std::string_view line) {
-    size_t colon = line.find(':');
-    if (colon == std::string_view::npos) return;
-    add(line.substr(0, colon), without_blanks(line.substr(colon + 1, line.find('\r') - colon - 1)));
-  }
-  const std::vector<nghttp2_nv>& all() {
-    for (size_t i = 0; i < names_.size(); ++i) pairs_.push_back(pair_of(names_[i], values_[i]));
-    return pairs_;
-  }
-
- private:
-  char status_[4] = {};
-  std::vector<std::string> names_;
-  std::vector<std::string_view> values_;
-  std::vector<nghttp2_nv> pairs_;
-};
 
 }  // namespace
 
@@ -79,7 +35,7 @@ struct Http2Callbacks {
 
   static int header(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size, const uint8_t* value,
                     size_t value_size, uint8_t, void* user) {
-    of(user).take_field(view(name, name_size), view(value, value_size));
+    of(user).take_field(view_of(name, name_size), view_of(value, value_size));
     return 0;
   }
 
@@ -125,7 +81,7 @@ struct Http2Callbacks {
 
   static int data(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* bytes, size_t size, void* user) {
     if (void* found = stream(session, id)) {
-      of(user).events_.body(found, view(bytes, size));
+      of(user).events_.body(found, view_of(bytes, size));
     } else {
       nghttp2_session_consume(session, id, size);  // nobody wants it any more
     }
@@ -162,17 +118,13 @@ struct Http2Callbacks {
     if (size == 0 && !last) return NGHTTP2_ERR_DEFERRED;
     if (!last) return static_cast<ssize_t>(size);
     *flags |= NGHTTP2_DATA_FLAG_EOF;
-    std::string_view lines = self.events_.trailers(found);
+    const std::string_view lines = self.events_.trailers(found);
     if (lines.empty()) return static_cast<ssize_t>(size);
-    Fields fields(200);
-    while (!lines.empty()) {
-      const size_t end = lines.find("\r\n");
-      fields.add_line(lines.substr(0, end));
-      lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 2);
-    }
+    Http2Fields fields;
+    fields.add_lines(lines);
     const auto& all = fields.all();
     *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    nghttp2_submit_trailer(session, id, all.data() + 1, all.size() - 1);
+    nghttp2_submit_trailer(session, id, all.data(), all.size());
     return static_cast<ssize_t>(size);
   }
 };
@@ -224,7 +176,7 @@ std::string_view Http2Session::send(int64_t now_ms) {
   const uint8_t* bytes = nullptr;
   const ssize_t size = nghttp2_session_mem_send(session_, &bytes);
   if (size < 0) ended_ = true;
-  return size > 0 ? view(bytes, static_cast<size_t>(size)) : std::string_view();
+  return size > 0 ? view_of(bytes, static_cast<size_t>(size)) : std::string_view();
 }
 
 bool Http2Session::has_ended() const {
@@ -281,7 +233,9 @@ void Http2Session::count_reset() {
 }
 
 void Http2Session::interim(int32_t id, const ResponseHead& head) {
-  Fields fields(head.status);
+  const std::string status = std::to_string(head.status);
+  Http2Fields fields;
+  fields.add(":status", status);
   for (uint32_t i = 0; i < head.headers.count; ++i) {
     const HeaderLine& line = head.headers.lines[i];
     if (stays_in_answer(head, {}, line)) fields.add(line.name, line.value);
@@ -291,7 +245,9 @@ void Http2Session::interim(int32_t id, const ResponseHead& head) {
 }
 
 void Http2Session::answer(int32_t id, const ResponseHead& head, const Answering& answering, bool has_body) {
-  Fields fields(head.status);
+  const std::string status = std::to_string(head.status);
+  Http2Fields fields;
+  fields.add(":status", status);
   for (uint32_t i = 0; i < head.headers.count; ++i) {
     const HeaderLine& line = head.headers.lines[i];
     if (line.field != Field::transfer_encoding && stays_in_answer(head, answering, line))

@@ -11,6 +11,7 @@
 #include "router/address.h"
 #include "router/http1/chunk_reader.h"
 #include "router/http1/websocket_frames.h"
+#include "router/http2/http2_client.h"
 #include "router/http2/http2_session.h"
 #include "router/proxy/buffers.h"
 #include "router/proxy/timers.h"
@@ -21,11 +22,12 @@ namespace sluice::router {
 struct Exchange;
 struct Http2Connection;
 struct Replica;
+struct SharedUpstream;
 class RevisionPool;
 class Secured;
 
 struct Endpoint {
-  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis, http2 };
+  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis, http2, shared };
 
   int fd = -1;  // -1: gone
   Kind kind = Kind::client;
@@ -106,6 +108,36 @@ struct Http2Connection : Endpoint {
   Http2Connection* next = nullptr;
 };
 
+enum class BodyKind : uint8_t { none, length, chunked, until_close };
+
+// One direction of a message's body.
+struct Body {
+  BodyKind kind = BodyKind::none;
+  bool done = true;
+  uint64_t left = 0;
+  ChunkReader chunks;
+};
+
+// A request's part of a connection of HTTP/2 that it shares with others (proxy_shared.cc). To the rest of the proxy it
+// is an Upstream like any other, whose fd is kStream: what is written to it is HTTP/1.1 and goes out in frames, and
+// what comes in frames is read from it as HTTP/1.1.
+struct UpstreamStream {
+  SharedUpstream* shared = nullptr;  // nothing: that is closed
+  int32_t id = 0;                    // 0: the head was not sent yet
+  Body request;                      // as it is written
+  std::string going;                 // of the body, to be sent
+  size_t gone = 0;                   // of that
+  std::string trailers;              // of the request: lines
+  std::string came;                  // of the answer, to be read
+  size_t read = 0;                   // of that
+  uint32_t uncredited = 0;           // bytes of the answer's body that the replica may make up for once they are read
+  bool chunked = false;              // the answer's body is read as chunks
+  bool over = false;                 // nothing more comes
+  bool refused = false;              // and nobody has looked at the request
+  bool unconnected = false;          // and nobody was there
+  bool answered = false;             // the answer is whole, whether or not the replica says so
+};
+
 struct Upstream : Endpoint {
   bool connecting = false;
   bool reused = false;    // it has served a request before
@@ -115,18 +147,24 @@ struct Upstream : Endpoint {
   Buffer* in = nullptr;   // a part of an answer's head
   Buffer* out = nullptr;  // to be written, behind the exchange's `sent`
   int64_t idle_since_ms = 0;
-  Upstream* prev = nullptr;  // of the replica's idle or settling ones
+  std::unique_ptr<UpstreamStream> stream;  // over HTTP/2; nothing: a connection of its own
+  Upstream* prev = nullptr;                // of the replica's idle or settling ones, or of the shared connection's
   Upstream* next = nullptr;
 };
 
-enum class BodyKind : uint8_t { none, length, chunked, until_close };
-
-// One direction of a message's body.
-struct Body {
-  BodyKind kind = BodyKind::none;
-  bool done = true;
-  uint64_t left = 0;
-  ChunkReader chunks;
+// A connection to a replica that speaks HTTP/2, with all the requests of this thread that go over it.
+struct SharedUpstream : Endpoint {
+  bool connecting = false;
+  bool closing = false;  // it takes no more requests, and closes with the last one
+  bool served = false;   // a request before
+  Replica* replica = nullptr;
+  Buffer* out = nullptr;  // to be written
+  Upstream* streams = nullptr;
+  uint32_t count = 0;  // of them
+  std::unique_ptr<Http2ClientEvents> events;
+  std::unique_ptr<Http2Client> session;
+  SharedUpstream* prev = nullptr;  // of the replica's
+  SharedUpstream* next = nullptr;
 };
 
 struct Exchange {
@@ -162,6 +200,8 @@ struct Exchange {
   bool closed_upstream = false;
   bool logged = false;  // it is, whatever comes of it
   bool wants_html = false;
+  bool grpc = false;        // its errors are statuses of gRPC
+  int8_t grpc_status = -1;  // of the answer; less than 0: it said none
   uint8_t attempts = 0;
   Reason reason = Reason::none;
   uint16_t status = 0;

@@ -48,6 +48,8 @@ bool Proxy::run_queue() {
       progress(static_cast<Client&>(*endpoint));
     } else if (endpoint->kind == Endpoint::Kind::http2) {
       progress(static_cast<Http2Connection&>(*endpoint));
+    } else if (endpoint->kind == Endpoint::Kind::shared) {
+      progress(static_cast<SharedUpstream&>(*endpoint));
     } else {
       progress(static_cast<Upstream&>(*endpoint));
     }
@@ -65,6 +67,8 @@ void Proxy::run_timers() {
       fire(static_cast<Client&>(*endpoint));
     } else if (endpoint->kind == Endpoint::Kind::http2) {
       fire(static_cast<Http2Connection&>(*endpoint));
+    } else if (endpoint->kind == Endpoint::Kind::shared) {
+      fire(static_cast<SharedUpstream&>(*endpoint));
     } else {
       fire(static_cast<Upstream&>(*endpoint));
     }
@@ -79,6 +83,7 @@ void Proxy::rest() {
   upstreams_.rest();
   exchanges_.rest();
   connections_.rest();
+  shared_.rest();
 }
 
 bool Proxy::is_trusted(Peer& peer) {
@@ -116,7 +121,7 @@ bool Proxy::enter(const IpBytes& ip) {
 }
 
 bool Proxy::make_room() {
-  while (clients() + upstreams_.taken() >= most_) {
+  while (clients() + upstreams_.taken() - upstream_streams_ + shared_.taken() >= most_) {
     if (!evict()) return false;
   }
   return true;
@@ -128,6 +133,8 @@ bool Proxy::evict() {
     close(static_cast<Client&>(*oldest_spare_));
   } else if (oldest_spare_->kind == Endpoint::Kind::http2) {
     close(static_cast<Http2Connection&>(*oldest_spare_));
+  } else if (oldest_spare_->kind == Endpoint::Kind::shared) {
+    close(static_cast<SharedUpstream&>(*oldest_spare_));
   } else {
     close(static_cast<Upstream&>(*oldest_spare_));
   }

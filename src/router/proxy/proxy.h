@@ -52,7 +52,7 @@ struct Arrival {
 };
 
 // Why an upstream did not do.
-enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, garbage, timeout };
+enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, refused, garbage, timeout };
 
 class Proxy {
  public:
@@ -94,6 +94,7 @@ class Proxy {
   void happened(Client& client, const Happened& what);
   void happened(Upstream& upstream, const Happened& what);
   void happened(Http2Connection& connection, const Happened& what);
+  void happened(SharedUpstream& shared, const Happened& what);
   void happened_at_redis(const Happened& what) { pins_.happened(what); }
 
   // Works off what is to go on by itself; whether there is more.
@@ -131,6 +132,7 @@ class Proxy {
 
  private:
   friend class Http2Streams;
+  friend class UpstreamStreams;
 
   // proxy_client.cc
   void progress(Client& client);
@@ -209,6 +211,19 @@ class Proxy {
   void spoke_unasked(Upstream& upstream);
   void close(Upstream& upstream);
 
+  // proxy_shared.cc
+  Upstream* open_stream(Replica& replica, bool& no_file);
+  ssize_t read_from(Upstream& upstream);
+  ssize_t write_to(Upstream& upstream, std::string_view bytes);
+  static void put_stream_body(UpstreamStream& stream, std::string_view bytes);
+  void leave_shared(Upstream& upstream);
+  SharedUpstream* connect_shared(Replica& replica, bool& no_file);
+  void progress(SharedUpstream& shared);
+  void pump(SharedUpstream& shared);
+  void close(SharedUpstream& shared);
+  void fire(SharedUpstream& shared);
+  void close_shared(Replica& replica);
+
   // proxy_pins.cc
   void ask_pins(Client& client, const Dispatched& done);
   void share_pin(const Client& client, const Dispatched& done);
@@ -235,6 +250,7 @@ class Proxy {
   // Whether it was a certificate authority's question, and is answered.
   bool answer_challenge(Exchange& exchange, std::string_view target);
   bool write_own(Client& client);
+  static void note_grpc_status(Exchange& exchange, const ResponseHead& head);
   std::string secure_url() const;
   void finish(Exchange& exchange, const Deployment* of = nullptr);
   void count(Exchange& exchange);
@@ -272,7 +288,9 @@ class Proxy {
   Slab<Upstream> upstreams_;
   Slab<Exchange> exchanges_;
   Slab<Http2Connection> connections_;
-  size_t streams_ = 0;  // of the clients
+  Slab<SharedUpstream> shared_;
+  size_t upstream_streams_ = 0;  // of the upstreams
+  size_t streams_ = 0;           // of the clients
   Http2Connection* all_connections_ = nullptr;
   Http2Counts http2_counts_;
   Client* all_clients_ = nullptr;

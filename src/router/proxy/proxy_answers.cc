@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 
+#include "router/http1/grpc_status.h"
 #include "router/http1/own_answers.h"
 #include "router/proxy/proxy.h"
 
@@ -75,6 +76,13 @@ bool Proxy::write_own(Client& client) {
   return true;
 }
 
+void Proxy::note_grpc_status(Exchange& exchange, const ResponseHead& head) {
+  for (uint32_t i = 0; i < head.headers.count; ++i) {
+    const HeaderLine& line = head.headers.lines[i];
+    if (equal_ignoring_case(line.name, "grpc-status")) exchange.grpc_status = read_grpc_status(line.value);
+  }
+}
+
 // Where the request that was just read is to be asked with TLS.
 std::string Proxy::secure_url() const {
   std::string url = "https://" + std::string(request_head_.host);
@@ -114,20 +122,25 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   if (status == 308) location = secure_url();
   const Deployment* deployment = exchange.pool != nullptr ? &exchange.pool->deployment() : of;
   text_.clear();
-  write_own_answer(
-      {.status = status,
-       .trace = {exchange.trace.data(), exchange.trace.size()},
-       .reason = status == 403 ? why : "",
-       .html = exchange.wants_html,
-       .is_head = exchange.is_head,
-       .old_client = exchange.old_client,
-       .keep_alive = exchange.keep_alive,
-       .deployment = trusted ? std::string_view(exchange.pool->deployment().id) : "",
-       .revision = trusted ? std::string_view(exchange.pool->revision().id) : "",
-       .hsts = client.peer.tls != nullptr && deployment != nullptr ? std::string_view(deployment->hsts) : "",
-       .location = location,
-       .paused = of != nullptr && of->paused && status == 503 ? of : nullptr},
-      text_);
+  // Who speaks gRPC reads nothing else. 421 is for the connection.
+  if (exchange.grpc && status >= 400 && status != 421) {
+    exchange.grpc_status = grpc_status_of(status);
+    write_grpc_answer(status, {exchange.trace.data(), exchange.trace.size()}, text_);
+  } else
+    write_own_answer(
+        {.status = status,
+         .trace = {exchange.trace.data(), exchange.trace.size()},
+         .reason = status == 403 ? why : "",
+         .html = exchange.wants_html,
+         .is_head = exchange.is_head,
+         .old_client = exchange.old_client,
+         .keep_alive = exchange.keep_alive,
+         .deployment = trusted ? std::string_view(exchange.pool->deployment().id) : "",
+         .revision = trusted ? std::string_view(exchange.pool->revision().id) : "",
+         .hsts = client.peer.tls != nullptr && deployment != nullptr ? std::string_view(deployment->hsts) : "",
+         .location = location,
+         .paused = of != nullptr && of->paused && status == 503 ? of : nullptr},
+        text_);
   if (!write_own(client)) return;
   bool keep_alive = exchange.keep_alive;
   finish(exchange, of);
@@ -163,7 +176,9 @@ void Proxy::count(Exchange& exchange) {
   add(counts.requests, 1);
   add(counts.bytes_in, exchange.bytes_in);
   add(counts.bytes_out, exchange.bytes_out);
-  add(counts.classes[std::min<size_t>(exchange.status / 100 - 1, 4)], 1);
+  const uint16_t status =
+      exchange.grpc_status > 0 && exchange.status < 400 ? http_status_of(exchange.grpc_status) : exchange.status;
+  add(counts.classes[std::min<size_t>(status / 100 - 1, 4)], 1);
   if (exchange.tunnel) return;  // how long it was open says nothing about how quick it is
   add(counts.latency_us, latency_us);
   add(counts.latencies[latency_bucket(latency_us)], 1);
@@ -188,7 +203,9 @@ bool Proxy::is_refusal_logged() {
 }
 
 void Proxy::log(Exchange& exchange, const Deployment* of) {
-  if (exchange.status < 500 && !exchange.logged) return;
+  const bool failed =
+      exchange.status >= 500 || (exchange.grpc_status > 0 && http_status_of(exchange.grpc_status) >= 500);
+  if (!failed && !exchange.logged) return;
   SentHead head;
   if (exchange.sent != nullptr) {
     head = read_sent_head(exchange.sent->view());
@@ -211,6 +228,7 @@ void Proxy::log(Exchange& exchange, const Deployment* of) {
               .tls_version = tls_version(exchange.client->peer),
               .sni = sni(exchange.client->peer),
               .status = exchange.status,
+              .grpc_status = exchange.grpc_status,
               .bytes_in = exchange.bytes_in,
               .bytes_out = exchange.bytes_out,
               .duration_us = now_.monotonic_us - exchange.begun_us});

@@ -143,8 +143,9 @@ void Proxy::detach(Exchange& exchange, bool reuse) {
   --replica.pending;
   replica.probing = false;
   bool sound = upstream->in == nullptr && upstream->out == nullptr && !upstream->connecting && !upstream->readable;
-  bool kept = replica.listed && replica.unruly_until_ms <= now_.monotonic_ms() &&
+  bool kept = !upstream->stream && replica.listed && replica.unruly_until_ms <= now_.monotonic_ms() &&
               replica.idle_count < kMaxIdleUpstreams && !stopping_;
+  if (upstream->stream) upstream->stream->answered = reuse;
   if (reuse && sound && kept) {
     upstream->settling = exchange.response.kind == BodyKind::none;
     make_idle(*upstream);
@@ -163,6 +164,7 @@ void Proxy::make_idle(Upstream& upstream) {
 void Proxy::close_idle(Replica& replica) {
   while (replica.idle != nullptr) close(*replica.idle);
   while (replica.settling != nullptr) close(*replica.settling);
+  close_shared(replica);
 }
 
 // Something came on a kept connection that nobody had asked for. What comes next may come on any, so none is kept.
@@ -177,10 +179,15 @@ void Proxy::spoke_unasked(Upstream& upstream) {
 void Proxy::close(Upstream& upstream) {
   if (upstream.fd < 0) return;
   Replica& replica = *upstream.replica;
+  if (upstream.stream) {
+    leave_shared(upstream);
+    upstream.prev = upstream.next = nullptr;
+  }
   bool kept = upstream.prev != nullptr || replica.idle == &upstream || replica.settling == &upstream;
   if (kept && upstream.exchange == nullptr) replica.pool->remove_idle(replica, upstream);
   remove_spare(upstream);
-  wire_.close(upstream.fd);
+  if (!upstream.stream) wire_.close(upstream.fd);
+  upstream.stream = nullptr;
   upstream.fd = -1;
   timers_.remove(upstream.timer);
   buffers_.give_up(upstream.in);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "router/http1/grpc_status.h"
 #include "router/proxy/proxy.h"
 
 namespace sluice::router {
@@ -97,6 +98,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   exchange.wants_html =
       head.headers.has(Field::accept) && head.headers.value_of(Field::accept).starts_with("text/html");
   exchange.is_head = head.method == "HEAD";
+  exchange.grpc = client.http2 != nullptr && head.headers.has(Field::content_type) &&
+                  is_grpc(head.headers.value_of(Field::content_type));
   exchange.old_client = head.minor == 0;
   exchange.keep_alive = head.minor == 0 ? head.framing.keep_alive && !head.framing.close : !head.framing.close;
   if (stopping_) exchange.keep_alive = false;
@@ -159,8 +162,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   if (done.new_pin || done.renew_pin) share_pin(client, done);
   if (done.outcome == Outcome::routed) {
     std::string_view upgrade = head.framing.upgrade ? head.headers.value_of(Field::upgrade) : std::string_view();
-    exchange.asks_upgrade =
-        head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 && may_upgrade(head.headers);
+    exchange.asks_upgrade = head.framing.upgrade && !done.revision->http2 && exchange.request.kind == BodyKind::none &&
+                            head.minor == 1 && may_upgrade(head.headers);
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
     Forwarding forwarding{.peer = client.peer.address(),
                           .port = client.peer.port,
@@ -253,10 +256,11 @@ void Proxy::send(Exchange& exchange) {
     if (exchange.attempts++ > 0) add(counters_.of(lane_, exchange.series).retries, 1);
     exchange.tried |= uint64_t{1} << replica->place;
     exchange.replica = replica;
-    Upstream* upstream = take_kept(exchange, *replica);
+    const bool http2 = pool.revision().http2;
+    Upstream* upstream = http2 ? nullptr : take_kept(exchange, *replica);
     if (upstream == nullptr) {
       bool no_file = false;
-      upstream = connect(*replica, no_file);
+      upstream = http2 ? open_stream(*replica, no_file) : connect(*replica, no_file);
       if (no_file) {
         replica->probing = false;
         answer(exchange, 503, "the router can open no more connections");
@@ -293,8 +297,7 @@ bool Proxy::flush_request(Exchange& exchange) {
   while (upstream.writable && !upstream.connecting && request_waits(exchange)) {
     bool first = exchange.sent != nullptr && exchange.sent_at < exchange.sent->end;
     std::string_view waiting = first ? exchange.sent->view().substr(exchange.sent_at) : upstream.out->view();
-    iovec part{const_cast<char*>(waiting.data()), waiting.size()};
-    ssize_t size = wire_.write(upstream.fd, &part, 1);
+    ssize_t size = write_to(upstream, waiting);
     if (size == kBroken) {
       if (exchange.sent != nullptr) exchange.sent_at = exchange.sent->end;
       buffers_.give_up(upstream.out);
@@ -332,11 +335,12 @@ void Proxy::await(Exchange& exchange) {
   Timer& upstream = exchange.upstream->timer;
   const Timeouts& timeouts = exchange.timeouts;
   const int64_t now_ms = now_.monotonic_ms();
-  const uint32_t idle_ms = exchange.streams ? timeouts.stream_idle_ms : timeouts.idle_ms;
+  // Both sides of a call of gRPC may be silent for a while, and its body is as slow as it likes.
+  const uint32_t idle_ms = exchange.streams || exchange.grpc ? timeouts.stream_idle_ms : timeouts.idle_ms;
   bool body_comes = !exchange.request.done && !exchange.expects && !request_waits(exchange);
   if (client.out != nullptr || body_comes) {
     int64_t wait_ms = idle_ms;
-    if (body_comes && client.out == nullptr) {
+    if (body_comes && client.out == nullptr && !exchange.grpc) {
       if (exchange.body_awaited_ms == 0) exchange.body_awaited_ms = now_ms;
       int64_t earned_ms = static_cast<int64_t>(exchange.bytes_in) * 1'000 / kLeastBodyBytesPerSecond;
       int64_t end_ms = exchange.body_awaited_ms + idle_ms + earned_ms - exchange.body_waited_ms;
@@ -355,8 +359,7 @@ void Proxy::write_upstream(Exchange& exchange, std::string_view bytes) {
   if (bytes.empty()) return;
   size_t written = 0;
   if (upstream.writable && !request_waits(exchange)) {
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    ssize_t size = wire_.write(upstream.fd, &part, 1);
+    ssize_t size = write_to(upstream, bytes);
     if (size == kBroken) {
       upstream.readable = true;
       wake(upstream);

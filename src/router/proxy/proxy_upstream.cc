@@ -1,6 +1,7 @@
 // The upstreams' side: answers on their way to the client, and what becomes of a request when there is none.
 #include <algorithm>
 
+#include "router/http1/grpc_status.h"
 #include "router/proxy/proxy.h"
 
 namespace sluice::router {
@@ -59,13 +60,19 @@ void Proxy::read(Upstream& upstream) {
     if (upstream.fd < 0 || upstream.exchange == nullptr || !upstream.readable) return;
     Exchange& exchange = *upstream.exchange;
     if (exchange.client->out != nullptr || exchange.upstream_ended) return;
-    ssize_t size = wire_.read(upstream.fd, input_.get(), kReadBytes);
+    ssize_t size = read_from(upstream);
     if (size == kWouldBlock) {
       upstream.readable = false;
       return;
     }
     if (size <= 0) {
-      upstream_ended(upstream, size == kBroken);
+      if (upstream.stream && upstream.stream->unconnected) {
+        fail(exchange, UpstreamFault::connect);
+      } else if (upstream.stream && upstream.stream->refused) {
+        fail(exchange, UpstreamFault::refused);
+      } else {
+        upstream_ended(upstream, size == kBroken);
+      }
       return;
     }
     if (static_cast<size_t>(size) < kReadBytes && !upstream.end_near) upstream.readable = false;
@@ -83,7 +90,7 @@ void Proxy::read(Upstream& upstream) {
     // The rest may wait for an acknowledgement, which the kernel delays by 40 ms: an application that writes its answer
     // in two pieces waits for that of the first (Nagle's algorithm).
     bool incomplete = upstream.fd >= 0 && upstream.exchange != nullptr && !upstream.exchange->tunnel;
-    if (incomplete && !upstream.readable && upstream.replica->address.family() != AF_UNIX) {
+    if (incomplete && !upstream.readable && !upstream.stream && upstream.replica->address.family() != AF_UNIX) {
       wire_.acknowledge(upstream.fd);
     }
   }
@@ -187,6 +194,7 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   if (head.headers.has(Field::content_type)) {
     exchange.streams = head.headers.value_of(Field::content_type).starts_with("text/event-stream");
   }
+  if (exchange.grpc) note_grpc_status(exchange, head);
   exchange.begun = true;
   size_t size = 0;
   if (exchange.client->http2 != nullptr) {
@@ -268,6 +276,7 @@ void Proxy::finish_response(Exchange& exchange, bool leftover) {
   if (leftover && !exchange.is_head) exchange.replica->unruly_until_ms = now_.monotonic_ms() + kUnruly_ms;
   bool keep_alive = exchange.keep_alive && exchange.request.done;
   if (!exchange.trailers.empty()) {
+    if (exchange.grpc) exchange.grpc_status = grpc_status_in(exchange.trailers, exchange.grpc_status);
     buffers_.give_up(client.trailers);
     buffers_.append(client.trailers, exchange.trailers);
   }
@@ -300,9 +309,14 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
   bool reused = exchange.upstream->reused;
   bool nothing_came = exchange.upstream->in == nullptr;
   bool probed = replica.probing;
+  // Who has kept a request waiting would do so with the next.
+  const bool late = fault == UpstreamFault::timeout || fault == UpstreamFault::connect_timeout;
+  if (late && exchange.upstream->stream && exchange.upstream->stream->shared != nullptr) {
+    exchange.upstream->stream->shared->closing = true;
+  }
   detach(exchange, false);
   // A kept connection that the other side has closed meanwhile says nothing about the replica.
-  bool blame = !(fault == UpstreamFault::closed && reused);
+  bool blame = !(fault == UpstreamFault::closed && reused) && fault != UpstreamFault::refused;
   if (blame) {
     replica.probing = probed;
     add(counters_.of(lane_, exchange.series).failures, 1);
@@ -315,7 +329,8 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
     close(client);
     return;
   }
-  bool unsent = fault == UpstreamFault::connect || fault == UpstreamFault::connect_timeout;
+  bool unsent =
+      fault == UpstreamFault::connect || fault == UpstreamFault::connect_timeout || fault == UpstreamFault::refused;
   bool again = unsent || (fault == UpstreamFault::closed && reused && nothing_came && exchange.idempotent);
   if (again && exchange.replayable && exchange.attempts < kMaxAttempts) {
     // The one that closed is as good as any.
@@ -332,6 +347,9 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
       break;
     case UpstreamFault::closed:
       answer(exchange, 502, "the upstream closed without an answer");
+      break;
+    case UpstreamFault::refused:
+      answer(exchange, 502, "the upstream took no request");
       break;
     case UpstreamFault::garbage:
       answer(exchange, 502, response_head_.fault[0] != '\0' ? response_head_.fault : "the upstream's answer is none");

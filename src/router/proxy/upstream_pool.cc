@@ -46,8 +46,7 @@ void RevisionPool::update(const Revision& revision, std::shared_ptr<const Deploy
     }
     replicas_.push_back(std::make_unique<Replica>(Replica{.address = address, .pool = this}));
   }
-  std::erase_if(replicas_,
-                [](const auto& each) { return !each->listed && each->pending == 0 && each->idle_count == 0; });
+  std::erase_if(replicas_, [](const auto& each) { return !each->listed && each->is_unused(); });
   for (size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->place = static_cast<uint8_t>(std::min<size_t>(i, 63));
   revision_ = &revision;
   deployment_ = std::move(deployment);
@@ -135,8 +134,7 @@ void RevisionPool::remove_exchange(Exchange& exchange) {
 }
 
 bool RevisionPool::is_unused() const {
-  return exchanges_ == nullptr &&
-         std::ranges::all_of(replicas_, [](const auto& each) { return each->pending == 0 && each->idle_count == 0; });
+  return exchanges_ == nullptr && std::ranges::all_of(replicas_, [](const auto& each) { return each->is_unused(); });
 }
 
 }  // namespace sluice::router

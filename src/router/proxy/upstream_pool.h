@@ -16,6 +16,9 @@ inline constexpr uint32_t kMaxIdleUpstreams = 256;
 inline constexpr int64_t kUnruly_ms = 60'000;
 
 struct Replica {
+  // Whether nothing leads to it.
+  bool is_unused() const { return pending == 0 && idle_count == 0 && shared == nullptr; }
+
   Address address;
   RevisionPool* pool = nullptr;
   bool listed = true;    // in the table as it is now
@@ -27,6 +30,7 @@ struct Replica {
   uint32_t idle_count = 0;       // with those that settle
   Upstream* idle = nullptr;      // the one that was used last first
   Upstream* settling = nullptr;  // the same
+  SharedUpstream* shared = nullptr;
   int64_t unruly_until_ms = 0;   // it has spoken unasked: until then none of its connections is kept
   int64_t ejected_until_ms = 0;  // 0: not ejected
   int64_t recovered_ms = 0;      // its share grows from then on; 0: it is full

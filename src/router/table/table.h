@@ -46,6 +46,7 @@ struct Revision {
   uint32_t first_point = 0;  // its points are [first_point, first_point + weight_bps)
   RevisionState state = RevisionState::ready;
   uint32_t drain_seconds = 0;
+  bool http2 = false;   // its replicas speak HTTP/2, in the clear by prior knowledge
   uint32_t series = 0;  // its counters; many may share one
   uint64_t stamp = 0;   // another for each compilation: whether a thread's pool is still that of this revision
   std::vector<Address> replicas;

@@ -191,6 +191,7 @@ Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, con
                     .weight_bps = static_cast<uint32_t>(document.weight_bps),
                     .state = document.state,
                     .drain_seconds = static_cast<uint32_t>(document.drain_seconds),
+                    .http2 = document.transport == Transport::http2,
                     .stamp = ++stamp_};
   for (size_t i = 0; i < document.replicas.size(); ++i) {
     auto address = parse_replica_address(document.replicas[i].address);

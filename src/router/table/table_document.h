@@ -27,6 +27,9 @@ BOOST_DESCRIBE_ENUM(DeploymentStatus, active, paused)
 enum class StickyMode { session, bucket, none };
 BOOST_DESCRIBE_ENUM(StickyMode, session, bucket, none)
 
+enum class Transport { http, http2 };
+BOOST_DESCRIBE_ENUM(Transport, http, http2)
+
 enum class RevisionState { ready, draining };
 BOOST_DESCRIBE_ENUM(RevisionState, ready, draining)
 
@@ -85,12 +88,14 @@ struct RevisionDocument {
   RevisionState state = RevisionState::ready;
   int64_t drain_seconds = 30;
   std::vector<ReplicaDocument> replicas;
+  std::optional<Transport> transport;  // left out where it is http, as older routers do not know it
   // For the operator's bounds; left out where nobody asks for them, as older routers know nothing of them.
   std::optional<std::string> digest;     // of the bundle's tree
   std::optional<std::string> statement;  // who signed it: a DSSE envelope
   static constexpr std::string_view kDefaulted[] = {"state", "drain_seconds", "replicas"};
 };
-BOOST_DESCRIBE_STRUCT(RevisionDocument, (), (id, weight_bps, state, drain_seconds, replicas, digest, statement))
+BOOST_DESCRIBE_STRUCT(RevisionDocument, (),
+                      (id, weight_bps, state, drain_seconds, replicas, transport, digest, statement))
 
 struct DeploymentDocument {
   std::string id;

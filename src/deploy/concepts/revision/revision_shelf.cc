@@ -48,6 +48,9 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     if (key->header) serving.stickiness.keyHeader = key->header->text;
     if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
   }
+  if (manifest.transport != bundle::Transport::http) {
+    serving.transport = std::string(boost::describe::enum_to_string(manifest.transport, ""));
+  }
   for (const bundle::Route& each : manifest.routes) {
     if (!each.strip) continue;
     if (!serving.stripPrefixes) serving.stripPrefixes.emplace();

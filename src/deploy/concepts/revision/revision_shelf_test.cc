@@ -63,7 +63,8 @@ TEST_F(FetchTest, OkKeepsWhatTheRouterIsTold) {
 
   file("in/bundle.yaml",
        "name: shop\nversion: \"1\"\nrun: [./shop]\nstickiness: {mode: bucket, key: {header: X-Session}, ttl: 5m}\n"
-       "paused: {page: back.json, retry_after: 2m}\ntimeouts: {connect: 1ms, stream_idle: 1h}\n");
+       "paused: {page: back.json, retry_after: 2m}\ntimeouts: {connect: 1ms, stream_idle: 1h}\n"
+       "transport: http2\n");
   file("in/back.json", "{}");
   ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"back.json", "bundle.yaml", "shop"}, archive));
   RevisionId id = in_state(inactive);
@@ -72,7 +73,8 @@ TEST_F(FetchTest, OkKeepsWhatTheRouterIsTold) {
       record(id).serving,
       (RevisionServing{.stickiness = {.mode = "bucket", .keyHeader = "X-Session", .ttlSeconds = 300},
                        .timeouts = {.connectMs = 1, .firstByteMs = 60'000, .idleMs = 60'000, .streamIdleMs = 3'600'000},
-                       .retryAfterSeconds = 120}));
+                       .retryAfterSeconds = 120,
+                       .transport = "http2"}));
   EXPECT_EQ(State(harness.rows()).paused_pages(id).values(),
             (std::vector<RevisionPausedPage>{{.type = "application/json", .text = "{}"}}));
 
