@@ -19,12 +19,23 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::array kKeys = {"region"sv,      "cluster_endpoint"sv,   "public_hostname"sv, "tenant_org_id"sv,
-                              "redis_url"sv,   "listen_addr"sv,        "public_base_url"sv, kTrustedProxies,
-                              kAccessLogShare, kConnectionsPerAddress, kContainerEngine,    kRevisionProofs};
+constexpr std::array kKeys = {"region"sv,          "cluster_endpoint"sv,
+                              "public_hostname"sv, "tenant_org_id"sv,
+                              "redis_url"sv,       "listen_addr"sv,
+                              "public_base_url"sv, kTrustedProxies,
+                              kAccessLogShare,     kConnectionsPerAddress,
+                              kContainerEngine,    kRevisionProofs,
+                              kTlsRedirect,        kHsts};
 constexpr size_t kMaxValue = 500;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
+
+std::optional<int64_t> read_within(std::string_view text, int64_t least, int64_t most) {
+  int64_t count = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool sound = error == std::errc() && end == text.data() + text.size() && count >= least && count <= most;
+  return sound ? std::optional(count) : std::nullopt;
+}
 
 bool in_name(char c) { return is_digit(c) || is_letter(c); }
 
@@ -158,6 +169,10 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     }
   } else if (key == kRevisionProofs) {
     if (value != "digest" && value != "signature") return refuse("digest or signature");
+  } else if (key == kTlsRedirect) {
+    if (value != "on" && value != "off") return refuse("on or off");
+  } else if (key == kHsts) {
+    if (!read_hsts(value)) return refuse("0 to 100000000 seconds, such as 31536000");
   } else if (key == "listen_addr") {
     size_t colon = value.rfind(':');
     std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);
@@ -172,12 +187,9 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
   return std::string(value);
 }
 
-std::optional<int64_t> read_connections(std::string_view text) {
-  int64_t count = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  bool sound = error == std::errc() && end == text.data() + text.size() && count >= 1 && count <= 1'000'000;
-  return sound ? std::optional(count) : std::nullopt;
-}
+std::optional<int64_t> read_connections(std::string_view text) { return read_within(text, 1, 1'000'000); }
+
+std::optional<int64_t> read_hsts(std::string_view text) { return read_within(text, 0, 100'000'000); }
 
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts;

@@ -17,10 +17,12 @@ inline constexpr std::string_view kAccessLogShare = "access_log_share";  // "1%"
 inline constexpr std::string_view kConnectionsPerAddress = "connections_per_address";  // "200", to a router
 inline constexpr std::string_view kRevisionProofs = "revision_proofs";  // "digest" or "signature", in routers' tables
 
+inline constexpr std::string_view kTlsRedirect = "tls_redirect";  // "on": requests in the clear are sent to https
+inline constexpr std::string_view kHsts = "hsts_s";               // "31536000": for how long browsers come by TLS alone
 inline constexpr std::string_view kContainerEngine = "container_engine";  // "/run/podman/podman.sock"
 
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
-// access_log_share connections_per_address container_engine revision_proofs
+// access_log_share connections_per_address container_engine revision_proofs tls_redirect hsts_s
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which
@@ -29,6 +31,9 @@ Result<std::string> host_value(std::string_view key, std::string_view value);
 
 // "200" is 200; nothing if it is not from 1 to 1,000,000.
 std::optional<int64_t> read_connections(std::string_view text);
+
+// "31536000" is 31,536,000; nothing if it is not from 0 to 100,000,000.
+std::optional<int64_t> read_hsts(std::string_view text);
 
 // "a,b" is {"a", "b"}.
 std::vector<std::string> split_list(std::string_view text);

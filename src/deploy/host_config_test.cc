@@ -19,6 +19,8 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("trusted_proxies", "10.0.0.0/8,::1,192.0.2.7").value(), "10.0.0.0/8,::1,192.0.2.7");
   EXPECT_EQ(host_value("access_log_share", "0.5%").value(), "0.5%");
   EXPECT_EQ(host_value("connections_per_address", "200").value(), "200");
+  EXPECT_EQ(host_value("tls_redirect", "on").value(), "on");
+  EXPECT_EQ(host_value("hsts_s", "31536000").value(), "31536000");
   EXPECT_EQ(host_value("container_engine", "unix:///run/podman/podman.sock").value(), "unix:///run/podman/podman.sock");
   EXPECT_EQ(host_value("container_engine", "tcp://10.0.0.1").error().message,
             "container_engine is the path of a socket of this machine, such as /run/podman/podman.sock, not "
@@ -41,6 +43,8 @@ TEST(HostConfig, RefusesWhatIsNot) {
   EXPECT_EQ(host_value("access_log_share", "101%").error().message,
             "access_log_share is a share of the requests, such as 1%, not '101%'");
   for (const char* count : {"0", "-1", "1000001", "many", "10 "}) {
+    EXPECT_EQ(host_value("tls_redirect", count).error().message,
+              "tls_redirect is on or off, not '" + std::string(count) + "'");
     EXPECT_EQ(host_value("connections_per_address", count).error().message,
               "connections_per_address is a number of connections from 1 to 1000000, such as 200, not '" +
                   std::string(count) + "'");

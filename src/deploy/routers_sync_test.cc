@@ -302,6 +302,8 @@ TEST_F(RoutersSync, WhomToBelieveReachesTheRouter) {
   EXPECT_EQ(set("trusted_proxies", "10.0.0.0/8,::1").at("trusted_proxies"), (json::value{"10.0.0.0/8", "::1"}));
   EXPECT_EQ(set("access_log_share", "100%").at("access_log_bps"), json::value(10'000));
   EXPECT_EQ(set("connections_per_address", "200").at("connections_per_address"), json::value(200));
+  set("tls_redirect", "on");
+  EXPECT_EQ(deployment_in(router).at("tls"), (json::value{{"redirect", true}, {"hsts_s", 0}}));
   EXPECT_EQ(set("trusted_proxies", "").at("trusted_proxies"), json::value(json::array()));
 }
 

@@ -333,15 +333,17 @@ void add_config_commands(Commands& commands) {
        .action = "Config/set",
        .about = About::environment,
        .summary = "Set host settings, or answer a bundle's questions",
-       .details = "With --bundle: the environment's answers to what the bundle asks; with --deployment: those of one "
-                  "deployment, which override them. Without values you are asked. Deployments whose settings differ "
-                  "then are pending until `sluice config apply`.\n\nElse the keys are " +
-                  keys +
-                  ". An empty value removes one. Routers believe the proxies that trusted_proxies names, as "
-                  "10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many requests they "
-                  "log, as 1%; connections_per_address is how many connections they take from one address, which is "
-                  "half of all that they may have unless it is set. revision_proofs=digest or =signature tells routers "
-                  "what each revision is, for bounds (sluice bounds).",
+       .details =
+           "With --bundle: the environment's answers to what the bundle asks; with --deployment: those of one "
+           "deployment, which override them. Without values you are asked. Deployments whose settings differ "
+           "then are pending until `sluice config apply`.\n\nElse the keys are " +
+           keys +
+           ". An empty value removes one. Routers believe the proxies that trusted_proxies names, as "
+           "10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many requests they "
+           "log, as 1%; connections_per_address is how many connections they take from one address, which is "
+           "half of all that they may have unless it is set. revision_proofs=digest or =signature tells routers "
+           "what each revision is, for bounds (sluice bounds). With tls_redirect=on routers send requests in the "
+           "clear to https, and hsts_s=31536000 tells browsers to come by TLS alone for so many seconds.",
        .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
        .args = {{.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
        .options = {kBundle, kDeployment, kCustomer},

@@ -25,13 +25,21 @@ void put_proofs(const States& states, bool with_signatures, ::sluice::router::Ta
 }  // namespace
 
 void put_router_settings(const States& states, const std::string& environment, ::sluice::router::TableDocument& table) {
+  ::sluice::router::TlsDocument tls;
   for (const auto& each : states.config().values(config::ConfigId(environment)).values()) {
     if (each.key == kTrustedProxies) table.trusted_proxies = split_list(each.value);
     if (each.key == kConnectionsPerAddress) table.connections_per_address = read_connections(each.value);
     if (each.key == kAccessLogShare) {
       if (auto share = parse_basis_points(each.value)) table.access_log_bps = *share;
     }
+    if (each.key == kTlsRedirect && each.value == "on") tls.redirect = true;
+    if (each.key == kHsts) tls.hsts_s = read_hsts(each.value).value_or(0);
     if (each.key == kRevisionProofs) put_proofs(states, each.value == "signature", table);
+  }
+  if (!tls.redirect && tls.hsts_s == 0) return;
+  for (auto& deployment : table.deployments) {
+    deployment.tls = tls;
+    if (tls.redirect) deployment.stickiness.secure = true;
   }
 }
 

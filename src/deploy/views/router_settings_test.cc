@@ -32,6 +32,24 @@ TEST(RouterSettings, AreWhatTheHostConfigSays) {
   EXPECT_EQ(table.connections_per_address, 200);
 }
 
+TEST(RouterSettings, AllComesByTlsWhereTheHostSaysSo) {
+  RowsInMemory rows;
+  ::sluice::router::TableDocument table;
+  table.deployments = {{.id = "d1"}};
+  table.deployments[0].stickiness.secure = false;
+  put_router_settings(States(rows), "local", table);
+  EXPECT_FALSE(table.deployments[0].tls) << "older routers know nothing of it";
+  config::State state(rows.rows);
+  state.put(config::ConfigId("local"), {.generation = 1});
+  state.values(config::ConfigId("local")).push({"tls_redirect", "on"});
+  state.values(config::ConfigId("local")).push({"hsts_s", "3600"});
+  put_router_settings(States(rows), "local", table);
+  ASSERT_TRUE(table.deployments[0].tls);
+  EXPECT_TRUE(table.deployments[0].tls->redirect);
+  EXPECT_EQ(table.deployments[0].tls->hsts_s, 3'600);
+  EXPECT_TRUE(table.deployments[0].stickiness.secure);
+}
+
 TEST(RouterSettings, ProofsAreThereForWhoAsks) {
   RowsInMemory rows;
   revision::State revisions(rows.rows);
