@@ -19,9 +19,11 @@ constexpr int64_t kLookAgain_ms = 300;
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
 http::Response problem(const Error& error, int status = 0) {
+  json::object body = host::problem(error);
+  if (status != 0) body["status"] = status;
   return {.status = status != 0 ? status : http_status(error.code),
           .content_type = std::string(host::kProblemType),
-          .body = write(host::problem(error))};
+          .body = write(body)};
 }
 
 std::string header(const http::Request& request, const char* name) {

@@ -58,6 +58,7 @@ TEST_F(Endpoints, AHandshakeBeginsASessionWhichCanBeFollowedAndEnded) {
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->size(), 24U);
   EXPECT_EQ(send("", {}, "GET").status, 405);
+  EXPECT_EQ(parse_json(send("", {}, "GET").body)->root.at("status"), 405) << "the body says the same";
   EXPECT_TRUE(send("", {{"Mcp-Session-Id", *session}}, "GET").feed);
   EXPECT_EQ(send("", {{"Mcp-Session-Id", *session}}, "DELETE").status, 204);
   EXPECT_EQ(send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").status, 202);
