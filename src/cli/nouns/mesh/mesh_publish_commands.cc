@@ -20,7 +20,7 @@ namespace sluice::cli {
 namespace mesh_publish_commands {
 
 constexpr size_t kMaxCert = 1 << 20;
-constexpr size_t kMaxPart = 4 << 20;  // of a publication; a call may have 8 MB
+constexpr size_t kMaxPart = 1 << 20;  // of a publication: other calls wait while one is taken
 
 std::string words_of(const std::vector<std::string>& texts) {
   std::string text;
