@@ -51,6 +51,7 @@ def test_an_engine_that_is_away(home, programs, engine):
     engine.kill()
     variant, said = failure(home, home.bundle(programs("one")))
     assert variant == "engineUnavailable" and f"no container engine answers at {engine.socket}" in said
+    assert "next:  start podman" in said and "then sluice up again" in said
     engine.start()
     assert engine.containers() == []
     assert get(home.up(home.bundle(programs("one")))["urls"][0]) == (200, "one\n")

@@ -20,7 +20,15 @@ constexpr size_t kTagDigits = 32;
 using Ready = std::variant<ReadyImage, ImageTrouble>;
 
 ImageTrouble engine_trouble(const Error& error) {
-  return {.kind = ImageTrouble::Kind::engine, .reason = error.message + (error.next.empty() ? "" : "; " + error.next)};
+  return {.kind = ImageTrouble::Kind::engine,
+          .reason = error.message + (error.next.empty() ? "" : "; next: " + error.next)};
+}
+
+// What helps against a pull that failed.
+std::string next_of(ImageTrouble::Kind kind, const std::string& host) {
+  if (kind == ImageTrouble::Kind::not_found) return "push the image, or look its tag up again with --update-image";
+  if (kind == ImageTrouble::Kind::denied) return "give the environment a login at " + host + " (sluice registry login)";
+  return "see that the engine reaches " + host + " and has room on its disk";
 }
 
 std::string tag_of(const std::string& id) { return id.substr(id.find(':') + 1).substr(0, kTagDigits); }
@@ -141,7 +149,9 @@ Ready LocalImages::pulled(const container::Engine& engine, const Wanted& wanted,
       const Kind kind = code == Code::not_found ? Kind::not_found
                         : code == Code::denied  ? Kind::denied
                                                 : Kind::pull_failed;
-      return ImageTrouble{.kind = kind, .reason = "cannot pull " + name + ": " + got.error().message};
+      return ImageTrouble{
+          .kind = kind,
+          .reason = "cannot pull " + name + ": " + got.error().message + "; next: " + next_of(kind, reference->host)};
     }
     found = engine.image(name);
     if (!found) return engine_trouble(found.error());

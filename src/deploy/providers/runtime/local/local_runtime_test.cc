@@ -751,7 +751,7 @@ TEST_F(LocalRuntimeImageTest, DeployTellsWhyThereIsNoImage) {
   EXPECT_THAT(deploy_image("linux/amd64", "manifest unknown").as<Deploy::ImageNotFound>().reason,
               HasSubstr("cannot pull registry.example/shop@sha256:aa"));
   EXPECT_THAT(deploy_image("linux/amd64", "unauthorized").as<Deploy::RegistryDenied>().reason,
-              HasSubstr("unauthorized"));
+              AllOf(HasSubstr("unauthorized"), HasSubstr("; next: give the environment a login at registry.example")));
   EXPECT_THAT(deploy_image("linux/amd64", "connection refused").as<Deploy::PullFailed>().reason,
               HasSubstr("connection refused"));
   EXPECT_THAT(deploy_image("linux/s390x", "").as<Deploy::PlatformMissing>().reason, HasSubstr("but for linux/s390x"));
