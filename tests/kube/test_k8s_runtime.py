@@ -176,7 +176,7 @@ def test_pods_that_cannot_be_reached_are_found_before_anything_is_deployed(home)
     assert found.returncode != 0 and "the router cannot connect to pods: " in found.stderr, found.stderr
     refused = home.run("up", home.version(1, GOOD), "--detach", code=None)
     assert "local was found red; traffic stays as it was" in refused.stderr
-    assert "next: sluice env doctor local, then sluice up again" in refused.stderr, refused.stderr
+    assert "sluice env doctor local, then sluice up again" in refused.stderr, refused.stderr
     assert failing(home) == {"k8s.pods.reachable"}
     assert "the deployer lacked k8s.pods.reachable" in home.run("env", "doctor", "local", code=None).stderr
     assert kubectl(home.cluster, "delete", "endpointslice", "away").returncode == 0

@@ -73,7 +73,7 @@ Sealed Harness::seal(std::string value) {
 
 std::string Harness::opened(const Sealed& sealed) const {
   auto found = sealed_.find(sealed.handle());
-  if (found == sealed_.end()) throw std::logic_error("nothing is sealed as \"" + sealed.handle() + "\"");
+  if (found == sealed_.end()) throw std::runtime_error("nothing is sealed as \"" + sealed.handle() + "\"");
   return found->second;
 }
 
