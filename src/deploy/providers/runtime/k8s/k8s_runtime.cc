@@ -53,7 +53,8 @@ Result<views::PodPlace> place_of(const std::string& environment, const std::opti
     if (credential) held = {.handle = credential->handle(), .token = effect.open(*credential)};
   } catch (const std::runtime_error& error) {
     return Error{.code = Code::unavailable,
-                 .message = "the credential that " + environment + " is deployed with cannot be read: " + error.what()};
+                 .message = "the credential that " + environment + " is deployed with cannot be read: " + error.what() +
+                            "; next: Credentials/rotate environment=" + environment};
   }
   effect.tool<PodHost>().hold(place, held);
   return place;
