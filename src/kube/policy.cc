@@ -12,6 +12,10 @@
 namespace sluice::kube {
 namespace {
 
+// Those that Kubernetes' own baseline lets containers have.
+constexpr std::string_view kUsualCapabilities[] = {"AUDIT_WRITE", "CHOWN",  "DAC_OVERRIDE",     "FOWNER",  "FSETID",
+                                                   "KILL",        "MKNOD",  "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+                                                   "SETPCAP",     "SETUID", "SYS_CHROOT"};
 constexpr int kDeepest = 100;
 
 // As it stands in the file: whatever is left out keeps its default.
@@ -168,6 +172,13 @@ class PodSpecs {
     if (flag_at(container, {"securityContext", "privileged"}) ||
         flag_at(container, {"securityContext", "windowsOptions", "hostProcess"})) {
       return needs_privilege("the privileged container " + name);
+    }
+    for (const json::value& each : list_at(container, {"securityContext", "capabilities", "add"})) {
+      if (!each.is_string() ||
+          std::ranges::find(kUsualCapabilities, each.get_string()) == std::end(kUsualCapabilities)) {
+        return needs_privilege("the capability " + (each.is_string() ? std::string(each.get_string()) : "") +
+                               " of container " + name);
+      }
     }
     return "";
   }

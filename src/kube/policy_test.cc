@@ -157,10 +157,14 @@ TEST(DeployerPolicy, WhatReachesTheHostNeedsPrivilege) {
         R"({"hostNetwork":true,"containers":[{"name":"a","image":"x"}]})",
         R"({"hostPID":true,"containers":[{"name":"a","image":"x"}]})",
         R"({"containers":[{"name":"a","image":"x","securityContext":{"windowsOptions":{"hostProcess":true}}}]})",
+        R"({"containers":[{"name":"a","image":"x","securityContext":{"capabilities":{"add":["CHOWN","SYS_ADMIN"]}}}]})",
         R"({"volumes":[{"name":"v","hostPath":{"path":"/"}}],"containers":[{"name":"a","image":"x"}]})"}) {
     EXPECT_NE(base.denial_of(deployment(pod)).find("needs podSecurity: privileged"), std::string::npos) << pod;
     EXPECT_EQ(privileged.denial_of(deployment(pod)), "") << pod;
   }
+  EXPECT_EQ(base.denial_of(deployment(R"({"containers":[{"name":"a","image":"x","securityContext":{"capabilities":)"
+                                      R"({"drop":["ALL"],"add":["NET_BIND_SERVICE"]}}}]})")),
+            "");
 }
 
 TEST(DeployerPolicy, HowMuchMayBePruned) {
