@@ -228,8 +228,29 @@ Result<host::Answer> CommandDoor::would(const std::string& action, const json::o
   return door_.call({.action = action, .input = input, .dry_run = true});
 }
 
+namespace {
+
+// Why, as actions call it.
+std::string said_by(const host::Answer& answer) {
+  for (const char* field : {"message", "reason"}) {
+    if (std::string text = answer.text(field); !text.empty()) return text;
+  }
+  constexpr size_t kShown = 3;
+  const json::value* errors = answer.fields.if_contains("errors");
+  if (errors == nullptr || !errors->is_array()) return "";
+  std::string all;
+  for (size_t i = 0; i < std::min(kShown, errors->as_array().size()); ++i) {
+    if (!errors->as_array()[i].is_string()) return "";
+    all.append(i == 0 ? "" : "; ").append(errors->as_array()[i].as_string());
+  }
+  const size_t more = errors->as_array().size() - std::min(kShown, errors->as_array().size());
+  return all + (more == 0 ? "" : "; and " + std::to_string(more) + " more");
+}
+
+}  // namespace
+
 Error refusal_in_words(const Context& context, const host::Answer& answer, const std::string& environment) {
-  Error error{.code = answer.code, .message = answer.text("message")};
+  Error error{.code = answer.code, .message = said_by(answer)};
   if (error.message.empty()) {
     error.message = answer.action + " ended in " + answer.variant;
     if (!answer.fields.empty()) error.message += " " + write(answer.fields);

@@ -40,6 +40,12 @@ Result<Code> tell_plan(Context& context, CommandDoor&, const MeantNames& meant, 
   return Code::ok;
 }
 
+std::string after_incompatible(Context& context, const MeantNames& meant, const host::Answer& answer) {
+  if (answer.variant != "incompatible") return "";
+  return "correct the bundle and deploy it again, or look at the database: sluice migrate drift " +
+         context.given.text("env") + " " + meant.revisions.front().name;
+}
+
 Result<Code> tell_drift(Context& context, CommandDoor&, const MeantNames&, const host::Answer& answer) {
   print_lines(context, answer.fields, "differences", "The schema is as the last phase left it.");
   return Code::ok;
@@ -132,6 +138,7 @@ void add_migrate_commands(Commands& commands) {
                       .action = "Migration/plan",
                       .summary = "Show what leads to the schema that a revision needs",
                       .example = "sluice migrate plan local shop@2",
+                      .next = after_incompatible,
                       .tell = tell_plan}));
   commands.add(about({.name = "migrate expand",
                       .action = "Migration/expand",

@@ -167,10 +167,12 @@ Result<Seen> look(const Scene& scene) {
   return seen;
 }
 
-// Nothing is planned over what others have changed since the last phase.
-Result<void> check_drift(const Scene& scene) {
+// Nothing is planned over what others have changed since the last phase. What they have only added, as programs do by
+// themselves, is in the way of a plan alone.
+Result<void> check_drift(const Scene& scene, bool plans) {
   auto found = tool::drift(*scene.database);
   if (!found) return found.error();
+  if (!plans) std::erase_if(*found, [](const auto& each) { return each.change == tool::Change::added; });
   if (found->empty()) return {};
   std::string changes;
   for (const tool::Difference& each : *found) changes += (changes.empty() ? "" : ", ") + to_line(each);
@@ -181,7 +183,7 @@ Result<void> check_drift(const Scene& scene) {
 
 // What is still to be done, a line each; it was rehearsed.
 Result<std::vector<std::string>> plan_of(const StepWork& work, const Scene& scene, Effect& effect) {
-  if (auto same = check_drift(scene); !same) return same.error();
+  if (auto same = check_drift(scene, true); !same) return same.error();
   std::map<int64_t, std::string> phases;
   auto owner = tool::Ledger::owner(*scene.database);
   if (!owner) return owner.error();
@@ -274,14 +276,21 @@ bool begins_change(const StepWork& work, const Scene& scene, const std::vector<t
   return false;
 }
 
-// The backup that comes before a change, made in a step of its own, once for whoever asks for the change: its name;
-// empty if none is to be made.
+// What comes before a change: nobody else has changed what is there, and there is a backup, made in a step of its own,
+// once for whoever asks for the change. Returns its name; empty if none is to be made.
 Result<std::string> back_up_first(const StepWork& work, const Scene& scene, tool::Ledger& ledger, bool expands,
                                   Effect& effect) {
-  if (!scene.settings.backupBefore || work.backedUp) return std::string();
   auto entries = ledger.entries();
   if (!entries) return entries.error();
   if (!begins_change(work, scene, *entries, expands)) return std::string();
+  // In the middle of a phase it is we who have.
+  const bool settled = std::ranges::none_of(*entries, [](const tool::Entry& each) {
+    return is_after(each.phase, {tool::kExpanding, tool::kMigrating, tool::kUndoing});
+  });
+  if (settled && work.goal != "undo") {
+    if (auto same = check_drift(scene, false); !same) return same.error();
+  }
+  if (!scene.settings.backupBefore || work.backedUp) return std::string();
   auto schema = tool::describe_schema(*scene.database);
   if (!schema) return schema.error();
   // Nothing is lost of a database without tables.

@@ -115,6 +115,12 @@ TEST_F(MigrationTest, APlanIsRehearsedAndRefusedOverWhatOthersChanged) {
   EXPECT_EQ(ask(first, "SELECT count(*) FROM pragma_table_info('users')"), "3|");
 
   ask(first, "CREATE TABLE by_hand(a)");
+  ask(first, "ALTER TABLE users RENAME COLUMN first TO given");
+  auto third = bring("3", kSecond);
+  ASSERT_EQ(third.variant, "failed") << write(third.fields);
+  EXPECT_NE(text(third, "message").find("since the last phase: - column \"users\".\"first\""), std::string::npos)
+      << text(third, "message");
+  ask(first, "ALTER TABLE users RENAME COLUMN given TO first");
   planned = act("plan", v1);
   ASSERT_EQ(planned.variant, "incompatible");
   EXPECT_NE(text(planned, "reason").find("+ table \"by_hand\""), std::string::npos) << text(planned, "reason");
