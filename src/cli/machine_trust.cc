@@ -9,7 +9,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr const char* kSystemFolder = "/usr/local/share/ca-certificates";
-constexpr int64_t kPatience_ms = 60'000;
+constexpr int64_t kPatience_ms = 300'000;
 
 }  // namespace
 

@@ -179,6 +179,7 @@ std::vector<int> Worker::sockets_of(const ListeningPlace& place, size_t thread) 
 }
 
 Result<void> Worker::take_lock() {
+  if (lock_) return {};
   auto lock = LockFile::acquire(disk_, clock_, plan_.folder + "/worker.lock", 0);
   if (lock) {
     lock_.emplace(*std::move(lock));

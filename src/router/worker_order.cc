@@ -35,13 +35,14 @@ struct WorkerOrderDocument {
   std::string tickets_secret;
   std::string hash_first, hash_second;
   int64_t threads = 1, drain_ms = 0, master_pid = 0, spare = -1, gauges = -1, channel = -1, pins = -1;
+  bool takes_over = false;
   std::vector<OrderedPlace> listen;
   OrderedPlace control, admin;
 };
 BOOST_DESCRIBE_STRUCT(WorkerOrderDocument, (),
                       (schema, name, router, folder, table_file, access_log, trusted, bounds_file, bounds_trusted,
                        certificates, challenges, tickets_hour, tickets_secret, hash_first, hash_second, threads,
-                       drain_ms, master_pid, spare, gauges, channel, pins, listen, control, admin))
+                       drain_ms, master_pid, spare, gauges, channel, pins, takes_over, listen, control, admin))
 
 namespace {
 
@@ -123,6 +124,7 @@ std::string worker_order(const WorkerPlan& plan, const WorkerPlaces& places) {
       .gauges = plan.gauges,
       .channel = plan.channel,
       .pins = plan.pins,
+      .takes_over = plan.takes_over,
       .control = place_as_ordered(places.control),
       .admin = place_as_ordered(places.admin)};
   for (const ListeningPlace& each : places.listen) order.listen.push_back(place_as_ordered(each));
@@ -156,7 +158,7 @@ Result<std::pair<WorkerPlan, WorkerPlaces>> read_worker_order(std::string_view t
                   .spare = static_cast<int>(order->spare),
                   .gauges = static_cast<int>(order->gauges),
                   .channel = static_cast<int>(order->channel),
-                  .takes_over = true,
+                  .takes_over = order->takes_over,
                   .pins = static_cast<int>(order->pins)};
   auto number = [](const std::string& digits, uint64_t& into) {
     auto done = std::from_chars(digits.data(), digits.data() + digits.size(), into);

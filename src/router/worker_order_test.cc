@@ -25,6 +25,7 @@ TEST(WorkerOrder, IsReadBackWhole) {
                   .spare = 5,
                   .gauges = 6,
                   .channel = 7,
+                  .takes_over = true,
                   .pins = 8};
   plan.tickets.secret[31] = 9;
   const WorkerPlaces places{
@@ -52,6 +53,12 @@ TEST(WorkerOrder, IsReadBackWhole) {
   EXPECT_EQ(at.listen[0].fds, (std::vector<int>{10, 11}));
   EXPECT_EQ(to_string(at.control.address), "unix:/home/router/main/control.sock");
   EXPECT_EQ(at.admin.fds, std::vector<int>{13});
+}
+
+TEST(WorkerOrder, OneThatIsStartedAgainTakesNobodysPlace) {
+  auto read = read_worker_order(worker_order({.threads = 1}, {.control = {.fds = {1}}, .admin = {.fds = {2}}}));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_FALSE(read->first.takes_over);
 }
 
 TEST(WorkerOrder, OneThatIsDamagedIsRefused) {

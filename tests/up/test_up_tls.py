@@ -141,7 +141,7 @@ def in_a_place(home, folder, script):
     environment = {**home.environment(), "HOME": str(folder / "person"), "STORES": str(folder / "stores"),
                    "SLUICE": str(home.sluice), "PATH": os.environ["PATH"]}
     return subprocess.run(["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c",
-                           PLACE + script], capture_output=True, text=True, timeout=180, env=environment)
+                           PLACE + script], capture_output=True, text=True, timeout=900, env=environment)
 
 
 def test_this_machine_trusts_it_after_install_and_not_after_remove(home, tmp_path):
@@ -149,7 +149,7 @@ def test_this_machine_trusts_it_after_install_and_not_after_remove(home, tmp_pat
     (tmp_path / "person").mkdir()
     (tmp_path / "stores").mkdir()
     ran = in_a_place(home, tmp_path, f"""
-      ask() {{ curl -sS -o {tmp_path}/$1 {url} 2>/dev/null; echo "$1 $?"; }}
+      ask() {{ curl -sS -o {tmp_path}/$1 {url} 2>/dev/null && echo "$1 0" || echo "$1 $?"; }}
       ask before
       "$SLUICE" tls trust --install >/dev/null
       ask installed
