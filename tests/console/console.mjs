@@ -349,6 +349,7 @@ const all = {
     await page.waitForSelector(".chip >> text=Aborted", { timeout: 60_000 });
     await page.waitForSelector(".chip >> text=Unhealthy");
     assert.match(await page.textContent(".card .sentence"), /hello@3 fails .* of requests/);
+    await page.waitForSelector(".steps li:has-text('50 %') >> text=Aborted");
     await page.screenshot({ path: `${pictures}/aborted.png`, fullPage: true });
     await page.goto(`${url}/ui/`);
     await page.waitForSelector("text=/hello@3 was aborted/");

@@ -15,7 +15,7 @@ import type { PageProps } from "../pages";
 import { Button, Card, Empty, Failed, Skeleton, Tabs } from "../parts/basics";
 import { Waiting } from "../parts/approval";
 import { ask } from "../parts/dialog";
-import { Chip, State } from "../parts/state";
+import { Chip, State, sentenceCase } from "../parts/state";
 import { T, When, shortId, visible, who } from "../parts/text";
 
 export default function Access({ params }: PageProps) {
@@ -109,7 +109,7 @@ function Tokens() {
                 <td class="most"><span class="two"><strong><T text={each.name} max={40} /></strong><span class="note mono">{shortId(each.token)}, by {who(each.createdBy)}</span></span></td>
                 <td data-label="For"><T text={each.subject} max={40} /></td>
                 <td data-label="Narrowed to">{[each.role, each.environments.join(", ")].filter(Boolean).join(" in ") || "nothing"}</td>
-                <td><Chip kind={each.status === "good" ? "ok" : "archived"}>{each.status}</Chip></td>
+                <td><Chip kind={each.status === "good" ? "ok" : "archived"}>{sentenceCase(each.status)}</Chip></td>
                 <td data-label="Last used">{each.lastUsed ? <When at={each.lastUsed} bare /> : "never"}</td>
                 <td data-label="Expires">{each.expires ? <When at={each.expires} bare /> : "never"}</td>
                 <td class="right">{each.status === "good" && <Button small kind="danger" can={can} onClick={() => revoke(each)}>Revoke…</Button>}</td>
@@ -156,7 +156,7 @@ function Sessions() {
             <tr key={each.session} data-row>
               <td class="most"><span class="two"><strong><T text={each.subject} max={40} /></strong><span class="note mono">{shortId(each.session)}{each.token ? `, token ${shortId(each.token)}` : ""}{each.session === session.value?.id ? ", this page" : ""}</span></span></td>
               <td data-label="Address" class="mono"><T text={each.address} max={40} /></td>
-              <td><Chip kind={each.status === "open" ? "ok" : "archived"}>{each.status}</Chip></td>
+              <td><Chip kind={each.status === "open" ? "ok" : "archived"}>{sentenceCase(each.status)}</Chip></td>
               <td data-label="Logged in"><When at={each.openedAt} /></td>
               <td data-label="Last used">{each.lastUsed ? <When at={each.lastUsed} bare /> : "–"}</td>
               <td data-label="Ends"><When at={each.expires} bare /></td>

@@ -589,7 +589,7 @@ function SecretsTab({ shown }: { shown: Shown }) {
 function UsageTab({ shown }: { shown: Shown }) {
   const read = useView("usage", { by: ["deployment", "revision"] }, { everyMs: 10_000, on: () => false });
   return (
-    <Card title="Usage" note="since the deployment began" flush>
+    <Card title="Usage" note="since the deployment began; counted every five minutes" flush>
       <Loaded read={read} what="The usage">
         {(data) => {
           const mine = data.filter((each) => each.deployment === shown.deployment.deployment);
@@ -629,7 +629,7 @@ function HistoryTab({ shown, history, versionOf }: { shown: Shown; history: Hist
             <tr key={`${each.generation}-${i}`} class={each.place === "current" ? "chosen" : ""} data-row>
               <td data-label="Generation">{each.generation} {each.place === "current" && <span class="tag">current</span>}{each.place === "ahead" && <span class="tag">rolled back</span>}</td>
               <td class="most"><T text={each.entries.filter((one) => one.weight_bps > 0).map((one) => `${versionOf(one.revision_id)} ${percent(one.weight_bps)}`).join(", ") || "no traffic"} /></td>
-              <td data-label="Why">{each.why}</td>
+              <td class="whole" data-label="Why"><T text={each.why} max={300} /></td>
               <td data-label="By">{who(each.updated_by) || "–"}</td>
               <td data-label="When" title={full(each.updated_at)}><When at={each.updated_at} /></td>
               <td>{each.authorization_ref && <Copy text={each.authorization_ref} label="Copy the audit reference" />}</td>

@@ -77,14 +77,13 @@ export default function Deployments() {
 
 function Row({ each }: { each: FleetDeployment }) {
   const to = link.deployment(each.environment, each.deployment);
-  const revisions = [...each.revisions].sort(bySequence);
-  const serving = revisions.filter((revision) => revision.weight_asked_bps > 0);
+  const serving = each.revisions.filter((revision) => revision.weight_asked_bps > 0).sort(bySequence);
   return (
     <div class="deployment-row" role="listitem" data-row onClick={() => go(to.slice(kBase.length))}>
       <span class="two"><a href={to}><strong><T text={each.bundle} max={40} /></strong></a><span class="note"><T text={each.environment} max={20} />, <T text={each.customer} max={30} /></span></span>
       <span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></span>
       <span class="hide-small second"><T text={serving.map((revision) => `${revision.version} ${percent(revision.weight_asked_bps)}`).join(", ") || "no traffic"} max={60} /></span>
-      <span class="hide-small"><Split parts={revisions.map((revision, i) => ({ revision: revision.revision, label: revision.version, mark: markOf(i), bps: revision.weight_asked_bps }))} /></span>
+      <span class="hide-small"><Split parts={serving.map((revision, i) => ({ revision: revision.revision, label: revision.version, mark: markOf(i), bps: revision.weight_asked_bps }))} /></span>
       <span class="hide-small right dim">{plural(each.replicas, "replica")}</span>
     </div>
   );

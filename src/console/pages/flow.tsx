@@ -10,7 +10,7 @@ import type { PageProps } from "../pages";
 import { Card, Fact, Loaded, Segments } from "../parts/basics";
 import { Chip, State, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
-import { Copy, T, When, clock, plural, shortId, span, who } from "../parts/text";
+import { Copy, T, When, clock, planName, plainTimes, plural, shortId, span, who } from "../parts/text";
 import { flowKind } from "./flows";
 
 type Flow = Document<"flow">;
@@ -94,7 +94,7 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
             {flow.failure && <p class="sentence row"><State kind="bad" /><span><T text={`${flow.failure.action} ended in ${flow.failure.end?.variant ?? "nothing"}${messageOf(flow.failure) ? `: ${messageOf(flow.failure)}` : ""}`} max={600} /></span></p>}
             {flow.waits.map((wait) => (
               <div key={wait.id}>
-                <p class="sentence row"><State kind="wait" /><span><T text={wait.text} max={600} /></span></p>
+                <p class="sentence row"><State kind="wait" /><span><T text={plainTimes(wait.text)} max={600} /></span></p>
                 {(wait.awaitedBy ?? []).length > 0 && <p class="note">Then: {(wait.awaitedBy ?? []).map((each) => each.sync).join(", ")}</p>}
               </div>
             ))}
@@ -135,7 +135,8 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
               })}
               {misses && failed.map((each, i) => (
                 <tr key={`m${i}`} class="missed">
-                  <td colSpan={mode !== "tree" ? 3 : 2}><div class="what"><span class="nest" /><State kind="nofire" label="did not fire" /><div class="grow"><div class="act dim"><T text={each.sync} /> <span class="plain-font">did not fire</span></div><div class="note">misses <code class="text-bad"><T text={each.missing} max={160} /></code></div></div></div></td>
+                  <td colSpan={2}><div class="what"><span class="nest" /><State kind="nofire" label="did not fire" /><div class="grow"><div class="act dim"><T text={each.sync} /> <span class="plain-font">did not fire</span></div><div class="note">misses <code class="text-bad"><T text={each.missing} max={160} /></code></div></div></div></td>
+                  {mode !== "tree" && <td class="hide-small" />}
                 </tr>
               ))}
             </tbody>
@@ -193,7 +194,7 @@ function Touched({ flow }: { flow: Flow }) {
     const rollout = text("rollout");
     if (rollout) found.set(rollout, { label: `rollout ${shortId(rollout)}`, to: link.rollout(rollout) });
     const plan = text("plan");
-    if (plan) found.set(plan, { label: `plan ${shortId(plan)}`, to: link.plan(plan) });
+    if (plan) found.set(plan, { label: `plan ${planName(plan)}`, to: link.plan(plan) });
     const revision = text("revision");
     if (revision && revision.length === 26) found.set(revision, { label: `revision ${shortId(revision)}` });
     const router = text("router");

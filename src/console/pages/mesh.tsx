@@ -94,7 +94,7 @@ function Known({ mesh, nodes }: { mesh: string; nodes: Node[] }) {
                 <td class="n" data-label="Obeys">{each.reported_version ?? "–"}</td>
                 <td data-label="Reported">{each.reported_at ? <When at={each.reported_at} bare /> : "never"}</td>
                 <td data-label="Waits for">{each.waits_for.length ? <T text={each.waits_for.join(", ")} max={60} /> : <span class="dim">–</span>}</td>
-                <td class="whole">{each.trouble ? <T text={each.trouble} max={120} /> : <span class="dim">none</span>}</td>
+                <td class="half" data-label="Trouble">{each.trouble ? <T text={each.trouble} max={120} /> : <span class="dim">none</span>}</td>
               </tr>
             ))}
           </tbody>

@@ -15,7 +15,7 @@ import { Icon } from "../parts/icons";
 import { State, rolloutKind } from "../parts/state";
 import type { Kind } from "../parts/state";
 import { Split } from "../parts/traffic";
-import { T, When, clock, count, num, percent, plural, share, span, who } from "../parts/text";
+import { T, When, clock, count, num, percent, planName, plural, share, span, who } from "../parts/text";
 import { FirstRun } from "./first_run";
 
 const kTroubles = 8;
@@ -128,7 +128,7 @@ export default function Overview() {
               {plans.map((each) => (
                 <li key={each.plan_id} data-row>
                   <a class="two changing-name" href={link.plan(each.plan_id)}><strong><T text={each.app} max={30} /></strong><span class="note">{each.environment_id}</span></a>
-                  <span class="two changing-what"><span>Plan {each.plan_id.slice(-4)}</span><span class="note">{each.phase}</span></span>
+                  <span class="two changing-what"><span>Plan {planName(each.plan_id)}</span><span class="note">{each.phase}</span></span>
                   <span class="changing-bar"><span class="progress"><i style={{ width: `${(each.done / Math.max(1, each.summary.nodes)) * 100}%` }} /></span><span class="note">{each.done} of {each.summary.nodes}</span></span>
                   <span class="grow" />
                 </li>
@@ -248,7 +248,10 @@ export const isBad = (row: AuditRow): boolean => row.step === "denied" || /fail|
 
 export function subject(row: AuditRow): string {
   const input = (row.input ?? {}) as Record<string, unknown>;
-  return ["environment", "bundle", "name", "deployment", "revision", "rollout", "plan", "approval", "token"].map((key) => input[key]).filter((each): each is string => typeof each === "string").slice(0, 2).map((each) => (/^[0-9A-Z]{26}$/.test(each) ? each.slice(-6) : each)).join(" ");
+  const list = (value: unknown) => (Array.isArray(value) ? value : []);
+  if (row.action === "Pin/promote") return `${list(input.components).join(", ") || "all"} from ${input.fromEnv} to ${input.toEnv}`;
+  if (/^Pin\/(set|override)$/.test(row.action ?? "")) return list(input.pins).map((each: Record<string, unknown>) => `${each.release} in ${each.environment}`).join(", ");
+  return ["environment", "bundle", "name", "deployment", "revision", "rollout", "plan", "approval", "token", "pin", "release", "component", "pipeline", "instanceId", "mesh", "node"].map((key) => input[key]).filter((each): each is string => typeof each === "string").slice(0, 2).map((each) => (/^[0-9A-Z]{26}$/.test(each) ? each.slice(-6) : each)).join(" ");
 }
 
 // Few environments have a lane each; of many, those in which something happened.
@@ -279,6 +282,9 @@ function Timeline({ environments, hours, rollouts, rows }: { environments: strin
           return (
             <g key={env}>
               <text x="16" y={y + 15}>{env.slice(0, 12)}</text>
+              {rows.filter((row) => row.environment === env && kByHand.test(row.action ?? "")).slice(0, 50).map((row) => (
+                <path key={row.seq} d="M0 -5 5 0 0 5 -5 0z" transform={`translate(${x(Date.parse(row.at))} ${y + 11})`} fill="var(--surface)" stroke="var(--text-2)"><title>{`${clock(row.at, true)} ${row.action} by ${who(row.caller)}`}</title></path>
+              ))}
               {rollouts.filter((each) => each.environment === env && Date.parse(each.ended_at ?? new Date(to).toISOString()) > from).map((each) => {
                 const begin = Math.max(from, Date.parse(each.started_at));
                 const end = each.ended_at ? Date.parse(each.ended_at) : to;
@@ -287,13 +293,10 @@ function Timeline({ environments, hours, rollouts, rows }: { environments: strin
                   <a key={each.rollout} href={link.rollout(each.rollout)}>
                     <title>{`${each.canary.name}: ${each.status}`}</title>
                     <rect x={x(begin)} y={y + 4} width={Math.max(4, x(end) - x(begin))} height="14" rx="3" fill={`var(--${color}-bg)`} stroke={`var(--${color}-solid)`} />
-                    <text x={Math.max(4, x(end) - x(begin)) + x(begin) + 5} y={y + 15} text-anchor={x(end) > width - 120 ? "end" : "start"} dx={x(end) > width - 120 ? -(Math.max(4, x(end) - x(begin)) + 10) : 0}>{each.canary.name}</text>
+                    <text class="over" x={Math.max(4, x(end) - x(begin)) + x(begin) + 5} y={y + 15} text-anchor={x(end) > width - 120 ? "end" : "start"} dx={x(end) > width - 120 ? -(Math.max(4, x(end) - x(begin)) + 10) : 0}>{each.canary.name}</text>
                   </a>
                 );
               })}
-              {rows.filter((row) => row.environment === env && kByHand.test(row.action ?? "")).slice(0, 50).map((row) => (
-                <path key={row.seq} d="M0 -5 5 0 0 5 -5 0z" transform={`translate(${x(Date.parse(row.at))} ${y + 11})`} fill="var(--surface)" stroke="var(--text-2)"><title>{`${clock(row.at, true)} ${row.action} by ${who(row.caller)}`}</title></path>
-              ))}
             </g>
           );
         })}

@@ -15,7 +15,7 @@ import { Button, Card, Empty, Fact, Loaded, Segments, WhyOff } from "../parts/ba
 import { ask } from "../parts/dialog";
 import { Chip, State, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
-import { T, When, middle, plural, shortId, span, visible, who } from "../parts/text";
+import { T, When, middle, planName, plural, span, visible, who } from "../parts/text";
 import { useWhy } from "../parts/why";
 import { phaseKind, phaseWord } from "./plans";
 
@@ -29,7 +29,7 @@ const kindWord = (kind: string): string => sentenceCase(({ "deploy-concept": "de
 
 export default function PlanPage({ params }: PageProps) {
   const read = useView("plan", { plan: params.id! }, { everyMs: 1500, on: (event) => /^(plan|deployment|revision|rollout)\./.test(event.event) });
-  useCrumbs([{ text: "Plans", to: href("/plans") }, ...(read.data ? [{ text: read.data.environment_id, to: link.environment(read.data.environment_id) }, { text: `plan ${read.data.app} ${shortId(read.data.plan_id)}` }] : [{ text: params.id! }])]);
+  useCrumbs([{ text: "Plans", to: href("/plans") }, ...(read.data ? [{ text: read.data.environment_id, to: link.environment(read.data.environment_id) }, { text: `plan ${read.data.app} ${planName(read.data.plan_id)}` }] : [{ text: params.id! }])]);
   return <Loaded read={read} what="The plan" lines={8}>{(data) => <Known plan={data} />}</Loaded>;
 }
 
@@ -66,7 +66,7 @@ function Known({ plan }: { plan: Plan }) {
     <>
       <div class="head">
         <div class="grow">
-          <h1>Plan <T text={plan.app} max={40} /> <span class="mono dim">{shortId(plan.plan_id)}</span> <Chip kind={phaseKind(plan.phase)}>{phaseWord(plan.phase)}{plan.phase === "running" ? `, ${plan.done} of ${plan.summary.nodes} nodes done` : ""}</Chip></h1>
+          <h1>Plan <T text={plan.app} max={40} /> <span class="mono dim">{planName(plan.plan_id)}</span> <Chip kind={phaseKind(plan.phase)}>{phaseWord(plan.phase)}{plan.phase === "running" ? `, ${plan.done} of ${plan.summary.nodes} nodes done` : ""}</Chip></h1>
           <div class="facts">
             <Fact name="Environment"><a href={link.environment(env)}>{env}</a></Fact>
             <Fact name="Version">{plan.version}</Fact>
@@ -100,8 +100,8 @@ function Known({ plan }: { plan: Plan }) {
                 <tr key={`${each.component}${field.name}`} class={i ? "same" : ""}>
                   <td>{i === 0 && <span class={`sign ${each.sign}`}>{{ create: "+", change: "~", remove: "−", keep: "" }[each.sign]}</span>}</td>
                   <td class="most">{i === 0 && <strong><T text={each.component} max={60} /></strong>}</td>
-                  <td data-label="Value"><T text={field.name} /></td>
-                  <td class="dim" data-label="Now"><T text={field.before || "not set"} max={36} /></td>
+                  <td class="whole" data-label="Value"><T text={field.name} /></td>
+                  <td class="dim half" data-label="Now"><T text={field.before || "not set"} max={36} /></td>
                   <td class="half" data-label="After"><b><T text={field.after || "none"} max={36} /></b></td>
                 </tr>
               )))}

@@ -5,7 +5,7 @@ import { useCrumbs } from "../app/shell";
 import { Card, Empty, Loaded } from "../parts/basics";
 import { Chip, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
-import { T, When, shortId, who } from "../parts/text";
+import { T, When, planName, who } from "../parts/text";
 
 export const phaseKind = (phase: string): Kind =>
   ({ planned: "idle", invalid: "bad", queued: "wait", running: "run", broken: "bad", stopped: "paused", undoing: "undone", complete: "ok", partial: "warn", rolledBack: "undone", stuck: "warn", cancelled: "archived" } as Record<string, Kind>)[phase] ?? "idle";
@@ -25,7 +25,7 @@ export default function Plans() {
               <tbody>
                 {[...data].sort((a, b) => b.created_at.localeCompare(a.created_at)).map((each) => (
                   <tr key={each.plan_id} class="open" data-row>
-                    <td class="most"><span class="two"><a href={link.plan(each.plan_id)}><strong><T text={`${each.app} ${each.version}`} max={50} /></strong></a><span class="note mono">{shortId(each.plan_id)}</span></span></td>
+                    <td class="most"><span class="two"><a href={link.plan(each.plan_id)}><strong><T text={`${each.app} ${each.version}`} max={50} /></strong></a><span class="note mono">{planName(each.plan_id)}</span></span></td>
                     <td data-label="Environment">{each.environment_id}</td>
                     <td><Chip kind={phaseKind(each.phase)}>{phaseWord(each.phase)}</Chip></td>
                     <td class="nowrap" data-label="Changes">+{each.summary.create} ~{each.summary.change} −{each.summary.remove}</td>

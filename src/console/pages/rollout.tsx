@@ -96,7 +96,7 @@ function Known({ rollout }: { rollout: Rollout }) {
           </Card>
         </div>
         <div class="stack">
-          <Steps rollout={rollout} />
+          <Steps rollout={rollout} history={history.data ?? []} />
           <Card title={open ? "If it is unhealthy" : "What is kept"}>
             <ul class="will plainlist">
               {open && <li><Icon name="undo" /><span>Traffic goes back to {baseline?.name ?? "what served before"} in one change{rollout.group ? `, with all of ${rollout.group}` : ""}.</span></li>}
@@ -205,12 +205,12 @@ function MetricRow({ metric, verdict, two }: { metric: Metric; verdict: Verdict;
   const kind = metric.against >= 1 / verdict.alpha ? "bad" : metric.for >= 1 / verdict.beta ? "ok" : "judge";
   return (
     <tr>
-      <td class="most"><span class="two"><strong>{kMetricNames[metric.name] ?? <T text={metric.name} />}</strong>{metric.over_ms !== undefined && <span class="note">slower than {num(metric.over_ms)} ms</span>}{metric.limit !== undefined && <span class="note">at most {share(metric.limit)}</span>}</span></td>
+      <td class="whole"><span class="two"><strong>{kMetricNames[metric.name] ?? <T text={metric.name} />}</strong>{metric.over_ms !== undefined && <span class="note">slower than <span class="nowrap">{num(metric.over_ms)} ms</span></span>}{metric.limit !== undefined && <span class="note">at most {share(metric.limit)}</span>}</span></td>
       {two && <td class="n value" data-label="old">{share(baseline)}</td>}
       <td class="n value" data-label="new">{share(canary)}</td>
-      <td class="n value" data-label="Difference">{difference === null ? "–" : `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${num(Math.abs(difference))} points`}</td>
-      <td><Evidence metric={metric} verdict={verdict} /></td>
-      <td class="most"><span class="row"><State kind={kind} /> <span>{kind === "ok" ? "Healthy" : kind === "bad" ? "Unhealthy" : metric.requests_needed ? `${count(metric.requests_needed)} more needed` : "Not decided"}</span></span></td>
+      <td class="n value half" data-label="Difference">{difference === null ? "–" : `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${num(Math.abs(difference))} points`}</td>
+      <td class="half"><Evidence metric={metric} verdict={verdict} /></td>
+      <td class="half"><span class="row"><State kind={kind} /> <span>{kind === "ok" ? "Healthy" : kind === "bad" ? "Unhealthy" : metric.requests_needed ? `${count(metric.requests_needed)} more needed` : "Not decided"}</span></span></td>
     </tr>
   );
 }
@@ -268,7 +268,7 @@ function Charts({ rollout, series, history, ended }: { rollout: Rollout; series:
   const both = (pick: (line: NonNullable<typeof newLine>) => (number | null)[], times = 1) =>
     [oldLine && { label: rollout.baseline!.name, mark: "old" as const, values: pick(oldLine).map((value) => (value === null ? null : value * times)) }, newLine && { label: rollout.canary.name, mark: "new" as const, values: pick(newLine).map((value) => (value === null ? null : value * times)) }].filter((each) => each !== undefined);
   // The share of errors since the step began, with what it may be in truth: anew at each step, as the judge does.
-  const banded = (mark: "old" | "new", label: string, line: NonNullable<typeof newLine>) => ({ label, mark, values: line.error_share.map((value) => (value === null ? null : value * 100)), band: intervals(line, marks.filter((each) => !each.planned).map((each) => Math.floor((each.at - from) / step))) });
+  const banded = (mark: "old" | "new", label: string, line: NonNullable<typeof newLine>) => ({ label, mark, values: line.error_share.map((value) => (value === null ? null : value * 100)), band: intervals(line, step, marks.filter((each) => !each.planned).map((each) => Math.floor((each.at - from) / step))) });
   const lines = useMemo(() => {
     const actual = (newLine?.requests_per_s ?? []).map((value, i) => {
       const old = oldLine?.requests_per_s[i] ?? 0;
@@ -291,15 +291,15 @@ function Charts({ rollout, series, history, ended }: { rollout: Rollout; series:
 }
 
 // Wilson's interval of the errors since the last step, in percent, after each value.
-function intervals(line: { requests_per_s: (number | null)[]; error_share: (number | null)[] }, steps: number[]): ([number, number] | null)[] {
+function intervals(line: { requests_per_s: (number | null)[]; error_share: (number | null)[] }, step_s: number, steps: number[]): ([number, number] | null)[] {
   const z = 1.96;
   let all = 0;
   let bad = 0;
   return line.requests_per_s.map((rate, i) => {
     if (steps.includes(i)) all = bad = 0;
     if (rate !== null) {
-      all += rate;
-      bad += rate * (line.error_share[i] ?? 0);
+      all += rate * step_s;
+      bad += rate * step_s * (line.error_share[i] ?? 0);
     }
     if (all < 1) return null;
     const p = bad / all;
@@ -311,15 +311,18 @@ function intervals(line: { requests_per_s: (number | null)[]; error_share: (numb
 
 // --- steps and events
 
-function Steps({ rollout }: { rollout: Rollout }) {
+function Steps({ rollout, history }: { rollout: Rollout; history: Document<"traffic-history"> }) {
   const open = underWay(rollout.status);
+  // How far one came that was aborted: it stands at no step any more, and its splits tell.
+  const during = (at: string) => at >= rollout.started_at && (!rollout.ended_at || at <= rollout.ended_at);
+  const reached = rollout.status === "aborted" ? Math.max(0, ...history.filter((each) => during(each.updated_at)).flatMap((each) => each.entries.filter((entry) => entry.revision_id === rollout.canary.revision).map((entry) => entry.weight_bps))) : 0;
   return (
     <Card title="Steps" note={`${rollout.strategy}, ${rollout.steps.length} steps`}>
       <ol class="steps">
         {rollout.steps.map((each, i) => {
           const here = each.state === "current" && open;
-          const done = each.state === "passed" || rollout.status === "complete" || rollout.status === "watching";
-          const failed = !open && each.state === "current" && rollout.status === "aborted";
+          const done = each.state === "passed" || rollout.status === "complete" || rollout.status === "watching" || each.weight_bps < reached;
+          const failed = each.weight_bps === reached;
           const left = here && rollout.seconds_left !== null ? rollout.seconds_left : null;
           return (
             <li key={i} class={done ? "done" : ""} aria-current={here ? "step" : undefined}>

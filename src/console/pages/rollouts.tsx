@@ -31,7 +31,7 @@ export default function Rollouts() {
                       <td><Chip kind={rolloutKind(each.status)}>{sentenceCase(each.status)}</Chip></td>
                       <td class="nowrap" data-label="Step">{Math.min(Math.max(1, each.step), each.steps.length)} of {each.steps.length}</td>
                       <td data-label="Weight"><span class="changing-bar"><Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: each.baseline?.name ?? "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} /><span class="note">{percent(each.weight_asked_bps)}</span></span></td>
-                      <td class="whole"><T text={each.waits_for || each.reason} max={120} /></td>
+                      <td class="whole"><T text={(each.waits_for || each.reason).split("; ")[0]} max={200} /></td>
                       <td class="nowrap" data-label="Began"><When at={each.started_at} /></td>
                     </tr>
                   ))}

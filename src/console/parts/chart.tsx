@@ -82,6 +82,8 @@ export function Chart(props: ChartProps) {
   }, [from, step, lines]);
   const shape = lines.map((line) => line.mark).join();
   const any = lines.some((line) => line.values.some((value) => value !== null));
+  const fits = width >= 60;
+  const small = width < kNarrow;
 
   useEffect(() => {
     const element = box.current;
@@ -94,12 +96,11 @@ export function Chart(props: ChartProps) {
 
   useEffect(() => {
     const element = box.current;
-    if (!element || width < 60 || !any) return;
+    if (!element || !fits || !any) return;
     const axis = color("text-3");
     const grid = color("line");
     const mine = (mark: RevisionMark) => color(mark);
     const font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    const small = width < kNarrow;
     const made = new uPlot(
       {
         width,
@@ -143,7 +144,11 @@ export function Chart(props: ChartProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [width, height, shape, dark, any]);
+  }, [fits, small, height, shape, dark, any]);
+
+  useEffect(() => {
+    if (fits && plot.current && plot.current.width !== width) plot.current.setSize({ width, height });
+  }, [width, height]);
 
   useEffect(() => {
     plot.current?.setData([times, ...lines.map((line) => line.values)] as uPlot.AlignedData);
@@ -158,7 +163,7 @@ export function Chart(props: ChartProps) {
         <strong>{props.title}</strong><span class="note">{props.unit}</span>
         <span class="readout">
           {index >= 0 && <span class="dim">{clock(cursorAt.value! * 1000, true)}</span>}
-          {(index >= 0 || width < kNarrow) && lines.map((line) => (
+          {(index >= 0 || small) && lines.map((line) => (
             <span key={line.label} class={`legend text-${line.mark}`}>
               <Mark as={line.mark} />
               {(() => { const value = index >= 0 ? line.values[index] ?? null : last(line); return value === null ? "–" : num(value) + props.suffix; })()}
@@ -167,7 +172,7 @@ export function Chart(props: ChartProps) {
         </span>
       </div>
       {any ? null : <div class="chart-empty" style={{ height: `${height}px` }}>No requests in this time. A router counts them from the first one on.</div>}
-      <div class="chart" ref={box} role="img" aria-label={summary} hidden={!any} />
+      <div class="chart" ref={box} role="img" aria-label={summary} hidden={!any} style={{ minHeight: `${height + 12}px` }} />
     </div>
   );
 }

@@ -22,6 +22,8 @@ export function T({ text, max = 200 }: { text: string | null | undefined; max?: 
   return <bdi title={shown.slice(0, 2000)} class="cut">{middle(shown, max)}</bdi>;
 }
 
+// "dp-2026-11-19-001": the first plan of that day.
+export const planName = (id: string): string => id.replace(/^dp-/, "");
 export const shortId = (id: string): string => id.slice(-6);
 
 export function Copy({ text, label }: { text: string; label: string }) {
@@ -93,6 +95,9 @@ export const day = (at: string | number): string => {
   const date = new Date(at);
   return `${date.getDate()} ${date.toLocaleString("en-GB", { month: "short" })}`;
 };
+
+// What the API says of times within a sentence, as a reader's clock has it.
+export const plainTimes = (text: string): string => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => `${day(at)} ${clock(at, true)}`);
 
 // "14:18 (42 s ago)"; `bare`: "42 s ago".
 export function When({ at, bare, seconds }: { at: string | null | undefined; bare?: boolean; seconds?: boolean }) {
