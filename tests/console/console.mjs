@@ -90,7 +90,9 @@ async function places() {
   const flows = (await api("ann", "/v1/views/flows?limit=500")).body;
   const plans = (await api("ann", "/v1/views/plans")).body;
   const at = `/deployments/${env}/${deployment}`;
+  const [release] = (await api("ann", "/v1/views/releases")).body;
   return {
+    releases: "/releases?from=local&to=staging&pin=shop/local", ...(release ? { release: `/releases/${release.release}` } : {}),
     overview: "/", deployments: "/deployments", deployment: at, revisions: `${at}/revisions`, logs: `${at}/logs`, settings: `${at}/settings`, secrets: `${at}/secrets`, routes: `${at}/routes`, usage: `${at}/usage`, history: `${at}/history`, deploy: "/deploy",
     rollouts: "/rollouts", rollout: `/rollouts/${rollouts[0].rollout}`, plans: "/plans", plan: `/plans/${(plans.find((each) => each.summary.nodes > 5) ?? plans[0]).plan_id}`, flows: "/flows", flow: `/flows/${flows.find((each) => each.action === "Rollout/begin").flow}`,
     environments: "/environments", environment: `/environments/${env}`, mesh: "/mesh?from=spiffe%3A%2F%2Facme%2Fuser%2Falice&to=spiffe%3A%2F%2Facme%2Fservice%2Fapi&node=web", cluster: "/cluster", request: "/cluster/debug", audit: "/audit", approvals: "/access", tokens: "/access/tokens", sessions: "/access/sessions", policy: "/access/policy", you: "/access/me",
@@ -431,6 +433,55 @@ const all = {
     await page.keyboard.type("the host was lost");
     await page.click("role=dialog >> role=button[name='Revoke web']");
     await page.waitForSelector("tr:has-text('web') >> .chip >> text=Revoked");
+  },
+
+  // A release goes along its pipeline: what a step would change, promote, what has to soak, compare, reject, back, and the
+  // brake.
+  async releases() {
+    const page = await open();
+    await logIn(page, "ann");
+    await page.click(".sidebar >> text=Releases");
+    await page.waitForSelector("text=1 promotion could be made now");
+    await page.click("th >> role=button[name='What would change from local to staging?']");
+    await page.waitForSelector("text=/ready in local for/");
+    await page.waitForSelector(".differences >> text=/BundleDeployment\/shop-staging/");
+    await page.click("role=button[name='Promote shop to staging…']");
+    await page.waitForSelector("role=dialog >> text=shop: nothing → shop-1");
+    await page.keyboard.type("the spring sale");
+    await page.click("role=dialog >> role=button[name='Promote to staging']");
+    await page.waitForSelector(".toast >> text=/^(staging runs shop-1.|The promotion to staging is under way)/");
+    const runs = (local, staging) => until(async () => JSON.stringify((await api("ann", "/v1/views/pins?component=shop")).body.map((each) => [each.environment, each.applied_release])) === JSON.stringify([["local", local], ["staging", staging]]), `local runs ${local}, staging ${staging}`);
+    await runs("shop-1", "shop-1");
+    await page.waitForSelector("text=Nothing: staging runs it already.");
+    await page.click("th >> role=button[name='What would change from staging to production?']");
+    await page.waitForSelector("text=/soaks for another (59 min|1 h)/");
+    assert.equal(await page.getByRole("button", { name: /^Promote .*production…$/ }).getAttribute("aria-disabled"), "true");
+    assert.equal((await api("vic", "/v1/actions/Pin/promote", { input: { components: ["shop"], fromEnv: "local", toEnv: "staging" } })).status, 403);
+    // The next one is compared, and rejected: it goes nowhere.
+    await api("ann", "/v1/actions/Pin/set", { input: { pins: [{ component: "shop", environment: "local", release: "shop-2", state: "Active" }] } });
+    await runs("shop-2", "shop-1");
+    await page.waitForSelector("td >> role=link[name=shop-2]");
+    await page.goto(`${url}/ui/releases/shop-2`);
+    await page.waitForSelector(".differences li:has-text('workload shop') >> text='/spec/image'");
+    await page.click("role=button[name='Reject…']");
+    assert.equal(await page.getByRole("button", { name: "Reject shop-2" }).getAttribute("aria-disabled"), "true", "it needs a reason");
+    await page.keyboard.type("it loses orders");
+    await page.click("role=dialog >> role=button[name='Reject shop-2']");
+    await page.waitForSelector("h1 .chip >> text=Rejected");
+    await page.goto(`${url}/ui/releases?from=local&to=staging&pin=shop/local`);
+    await page.waitForSelector("text=rejected: it loses orders");
+    await page.waitForSelector("text=Nothing may go on now; each line says why.");
+    await page.click("tr:has(td:has-text('shop-1')) >> role=button[name='Roll back…']");
+    await page.click("role=dialog >> role=button[name='Roll back to shop-1']");
+    await runs("shop-1", "shop-1");
+    await page.waitForSelector("td:has-text('shop-1') >> text=/went back to it/");
+    await page.click("role=button[name='Stop promotions…']");
+    await page.keyboard.type("an incident");
+    await page.click("role=dialog >> role=button[name='Stop main']");
+    await page.waitForSelector("text=/main is stopped:.*an incident/");
+    await page.click("role=button[name='Resume…']");
+    await page.click("role=dialog >> role=button[name='Resume main']");
+    await page.waitForSelector("text=/main is stopped:/", { state: "detached" });
   },
 
   // What is in a cluster: its objects as they were applied and as they are, what others changed, what templates would

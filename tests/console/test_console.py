@@ -231,6 +231,36 @@ def test_a_worse_version_aborts_itself_before_their_eyes(place, root):
     run(place, root, "worse")
 
 
+PIPELINE = """apiVersion: openchoreo.dev/v1alpha1
+kind: DeploymentPipeline
+metadata: {name: main}
+spec:
+  promotionPaths:
+  - {sourceEnvironmentRef: {name: local}, targetEnvironmentRefs: [{name: staging}]}
+  - {sourceEnvironmentRef: {name: staging}, targetEnvironmentRefs: [{name: production, soakSeconds: 3600}]}
+"""
+
+
+def test_a_release_goes_along_its_pipeline(place, root):
+    folder = place["at"]
+    for environment in ["staging", "production"]:
+        place["ok"]("env", "create", environment, "--extends", "local")
+        place["ok"]("trust", "bootstrap", "--env", environment)
+    (folder / "pipeline.yaml").write_text(PIPELINE)
+    component = (root / "examples/promotion/hello.yaml").read_text()
+    (folder / "shop.yaml").write_text(component.replace("name: hello", "name: shop").replace("path: /", "path: /shop"))
+    for file in [root / "examples/promotion/bundle-app.yaml", folder / "pipeline.yaml", folder / "shop.yaml"]:
+        place["ok"]("apply", "-f", file)
+    for version in "1", "2":
+        shutil.copytree(root / "examples/hello", folder / f"shop-{version}")
+        manifest = folder / f"shop-{version}/bundle.yaml"
+        manifest.write_text(manifest.read_text().replace("name: hello", "name: shop").replace("1.0.0", version))
+        place["ok"]("bundles", "build", folder / f"shop-{version}", "--out", folder / f"shop-{version}.bundle")
+        place["ok"]("releases", "create", "shop", "--bundle", folder / f"shop-{version}.bundle", "--name", f"shop-{version}")
+    place["ok"]("pins", "set", "shop", "local", "shop-1")
+    run(place, root, "releases")
+
+
 def test_a_viewer_reads_everything_and_changes_nothing(place, root):
     run(place, root, "viewer")
 

@@ -20,6 +20,18 @@ export interface Views {
     query: { files: Array<{ path: string; text: string }> };
     document: { mesh: string; faults: Array<string>; warnings: Array<string>; plan: { gains: Array<{ initiator: string; node: string; target: string }>; loses: Array<{ initiator: string; node: string; target: string }>; links_added: Array<{ node: string; vertex: string; link: string; peer: string }>; links_removed: Array<{ node: string; vertex: string; link: string; peer: string }>; changes: Array<{ node: string; vertex: string; parts: Array<string>; restarts: boolean }>; nodes: Array<string> } };
   };
+  "pin-history": {
+    query: { pin: string };
+    document: Array<{ schema: string; number: number; release: string; identity: string; settings_digest: string; rendered_digest: string; objects: unknown; deployment: string; revision: string; at: string }>;
+  };
+  "promotion-plan": {
+    query: { components?: Array<string>; fromEnv: string; toEnv: string };
+    document: Array<{ component: string; release: string; before: string; fault: string; rendered: string; differences: Array<{ object: string; pointer: string; now: unknown; then: unknown }> }>;
+  };
+  "release-diff": {
+    query: { left: string; right: string };
+    document: Array<{ part: string; pointer: string; left: unknown; right: unknown }>;
+  };
   "traffic-history": {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string };
     document: Array<{ generation: number; place: "ahead" | "current" | "past"; entries: Array<{ revision_id: string; weight_bps: number }>; updated_at: string; updated_by: string | null; why: string; authorization_ref: string | null }>;
@@ -39,6 +51,10 @@ export interface Views {
   cluster: {
     query: { environment?: string };
     document: Array<{ environment: string; hostId: string; instanceId: string; namespace: string; requestId: string; action: string; status: string; message: string; snapshotId: string | null; snapshots: Array<string>; objects: number; done: number; since: string }>;
+  };
+  definitions: {
+    query: { kind?: string; name?: string };
+    document: Array<{ kind: string; name: string; since: string; document: unknown }>;
   };
   deployment: {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string };
@@ -80,6 +96,14 @@ export interface Views {
     query: Record<string, never>;
     document: Array<{ name: string; type: string; help: string; samples: Array<{ labels: Record<string, string>; value: number }> }>;
   };
+  pins: {
+    query: { component?: string; environment?: string };
+    document: Array<{ pin: string; component: string; environment: string; pipeline: string; release: string; state: string; applied_release: string; generation: number; observed_generation: number; ready: boolean; reason: string; message: string; ready_at: string | null; deployment: string; revision: string; held: number | null; rejected: Array<string> }>;
+  };
+  pipelines: {
+    query: Record<string, never>;
+    document: Array<{ pipeline: string; stopped: boolean; reason: string; paths: Array<string> }>;
+  };
   plan: {
     query: { plan?: string; environment?: string; started?: boolean };
     document: { plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string; strategy: string; steps: Array<string>; on_failure: string; concurrency: string; estimated_ms: number; started_at: string | null; stale: string | null; waits_for: string | null; warnings: Array<string>; changes: Array<{ sign: "create" | "change" | "remove" | "keep"; component: string; kit: string; fields: Array<{ name: string; before: string; after: string }> }>; nodes: Array<{ place: number; node: string; kind: string; target: string; wave: number; after: Array<number>; status: string; began_at: string | null; over_at: string | null; took_ms: number | null; trouble: string | null; note: string | null; revision: string | null; last_lines: Array<string> }> };
@@ -87,6 +111,10 @@ export interface Views {
   plans: {
     query: { environment?: string };
     document: Array<{ plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string }>;
+  };
+  releases: {
+    query: { component?: string; release?: string };
+    document: Array<{ release: string; component: string; identity: string; image: string; ready: boolean; message: string; rejected: string; by: string; created_at: string; parts: Array<{ role: string; name: string; digest: string }>; pinned: Array<{ environment: string; applied: boolean; ready: boolean }> }>;
   };
   revisions: {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string; archived?: boolean };
@@ -210,6 +238,26 @@ export interface Actions {
   "Mesh/revoke": {
     input: { mesh: string; node: string; reason: string };
     ok: { node: string };
+  };
+  "Pin/promote": {
+    input: { components: Array<string>; fromEnv: string; toEnv: string };
+    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string }> };
+  };
+  "Pin/rollback": {
+    input: { pin: string; to?: number };
+    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string }> };
+  };
+  "Pipeline/resume": {
+    input: { pipeline: string };
+    ok: { pipeline: string };
+  };
+  "Pipeline/stop": {
+    input: { pipeline: string; reason: string };
+    ok: { pipeline: string };
+  };
+  "Release/reject": {
+    input: { release: string; reason: string };
+    ok: { release: string };
   };
   "Revision/drain": {
     input: { revision: string };

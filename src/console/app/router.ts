@@ -82,5 +82,6 @@ export const link = {
   plan: (id: string) => href(`/plans/${encodeURIComponent(id)}`),
   flow: (id: string) => href(`/flows/${encodeURIComponent(id)}`),
   environment: (id: string) => href(`/environments/${encodeURIComponent(id)}`),
+  release: (id: string) => href(`/releases/${encodeURIComponent(id)}`),
   cluster: (request: string) => href(`/cluster/${encodeURIComponent(request)}`),
 };

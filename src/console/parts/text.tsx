@@ -24,6 +24,7 @@ export function T({ text, max = 200 }: { text: string | null | undefined; max?: 
 
 // "dp-2026-11-19-001": the first plan of that day.
 export const planName = (id: string): string => id.replace(/^dp-/, "");
+export const shortDigest = (digest: string): string => digest.replace(/^sha256:/, "").slice(0, 10);
 export const shortId = (id: string): string => id.slice(-6);
 
 export function Copy({ text, label }: { text: string; label: string }) {
