@@ -15,7 +15,7 @@ CASES = [
     ("sluice completion names rev", {"revisions"}),
     ("sluice completion z", {"zsh"}),
     ("sluice help exit", {"exit-codes"}),
-    ("sluice help g", {"glossary"}),
+    ("sluice help gl", {"glossary"}),
     ("sluice -o json help hom", {"home"}),
     ("sluice --output json completion f", {"fish"}),
     ("sluice --no-color completion b", {"bash"}),
