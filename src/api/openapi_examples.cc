@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "lang/run/values.h"
+
 namespace sluice::api {
 namespace {
 
@@ -137,9 +139,11 @@ class Examples {
 
   static std::string_view text_of(const json::object& schema, std::string_view name) {
     if (schema.contains("contentEncoding")) return "aGVsbG8=";
-    if (const json::value* format = schema.if_contains("format"); format != nullptr && *format == "date-time") {
-      return kTime;
-    }
+    const auto says = [&](const char* key, std::string_view value) {
+      const json::value* said = schema.if_contains(key);
+      return said != nullptr && *said == json::string(value);
+    };
+    if (says("format", "date-time") || says("pattern", JsonScalar<lang::DateTime>::kPattern)) return kTime;
     const auto known = texts().find(plain(name));
     if (known != texts().end()) return known->second;
     return name.ends_with("At") || name.ends_with("_at") ? kTime : "text";

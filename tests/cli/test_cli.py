@@ -149,11 +149,14 @@ AFTER = {
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
 # Nothing is deployed yet. There is no staging. This host is in no mesh. The example declares no
 # concept. Nobody listens at chat.example. No request to a cluster has that id.
+# Of what no bundle of the world has.
+MIGRATIONS = [f"migrate {word}" for word in (
+    "plan", "expand", "run", "pause", "resume", "retry", "contract", "undo", "drift", "history", "adopt", "backup", "restore", "status")]
 EXITS = {"cluster show": 5, "cluster cancel": 5, "login": 5, "console": 5, "replicas list": 5,
          "replicas token": 5, "replicas join": 6, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "router upgrade": 1, "rollout judge": 1, "telemetry remove": 5,
          "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
-         "webhooks test": 1}
+         "webhooks test": 1, **dict.fromkeys(MIGRATIONS, 5)}
 
 
 @pytest.fixture
