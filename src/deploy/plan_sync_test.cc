@@ -498,10 +498,17 @@ TEST_F(PlanTest, SomebodyElsesChangeMakesItStale) {
   ASSERT_EQ(execute(planned({{"api", one}})).variant, "ok");
   const std::string plan = planned({{"api", two}});
   ASSERT_EQ(up(world.put("api", "1.5.0")).variant, "ok");
+  const std::string raised = newest_plan();
   engine::End end = execute(plan);
   ASSERT_EQ(end.variant, "stale") << write(end.fields);
   EXPECT_THAT(text(end, "message"), HasSubstr("test has changed the traffic of api at "));
   EXPECT_EQ(state(), R"(api["/"] 1.5.0=10000; 2 running)");
+  // What is undone has no caller of its own.
+  const std::string later = planned({{"api", two}});
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", raised}}).variant, "ok");
+  end = execute(later);
+  ASSERT_EQ(end.variant, "stale") << write(end.fields);
+  EXPECT_THAT(text(end, "message"), HasSubstr("a rollout or a rollback has changed the traffic of api at "));
 }
 
 TEST_F(PlanTest, OfTwoPlansThatMakeTheSameTheSecondIsStale) {

@@ -30,12 +30,19 @@ def answers(home):
     return {name: get(url) for name, url in urls(home).items()}
 
 
+ASIDE = {"updated_by", "generation", "created_at", "updated_at", "staged_at", "warmed_at", "health", "endpoint", "authorization_ref",
+         "previous_split_ref", "idempotency_key"}
+
+
 def state(home):
-    """What serves, without ids, times and generations."""
-    seen = {}
-    for each in home.data("env", "show", "local")["bundles"]:
-        seen[each["bundle_id"]] = (each["status"], json.dumps(each["route_binding"], sort_keys=True),
-                                   len(each["current_revisions"]))
+    """All of the environment's view but times, generations, ports, who moved traffic last, and what is archived."""
+    def bare(value):
+        if isinstance(value, dict):
+            return {name: bare(each) for name, each in value.items() if name not in ASIDE}
+        return [bare(each) for each in value] if isinstance(value, list) else value
+
+    seen = bare(home.data("env", "show", "local"))
+    seen["revisions"] = [each for each in seen["revisions"] if each["lifecycle"] != "archived"]
     return seen
 
 

@@ -77,7 +77,9 @@ OrNull<std::string> stale(const States& states, const DeployPlanFound& found) {
     } else {
       auto split = states.traffic().get(traffic::TrafficId(each.key));
       if (split && split->generation != each.generation) {
-        return changed(split->updatedBy + " has changed the traffic of " + each.key + " at " +
+        const auto owner = states.deployment().get(deployment::DeploymentId(each.key));
+        return changed((split->updatedBy.empty() ? "a rollout or a rollback" : split->updatedBy) +
+                       " has changed the traffic of " + (owner ? owner->bundle : each.key) + " at " +
                        lang::to_text(split->updatedAt));
       }
     }
