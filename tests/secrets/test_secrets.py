@@ -183,7 +183,7 @@ def test_a_replica_that_does_not_become_healthy_stops_the_replacement(home, keep
     assert load.bad == [] and answers(url) == {shown("one")}
     assert len(home.replicas()) == 3
     assert "\nkeeper@1 still has version 1: it ended with exit code 1" in home.run("secrets", "get", "local", "keeper/TOKEN").stdout
-    told = home.run("env", "doctor", "local").stderr
+    told = home.run("env", "doctor", "local", code=1).stderr
     assert "keeper@1 still has version 1 of keeper/TOKEN, not 2: it ended with exit code 1" in told, told
     again = "sluice do Secret/noticed name=keeper/TOKEN provider=store environment=local version=2"
     assert f"next: {again}\n" in told, told
