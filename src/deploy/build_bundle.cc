@@ -136,10 +136,6 @@ class BundleBuild {
   // A lock of another image than bundle.yaml names is none.
   Result<void> pin_image() {
     if (!built_.manifest.image || bundle::is_layout(*built_.manifest.image)) return {};
-    if (bundle::secrets_as_of(built_.manifest) == bundle::SecretsAs::env && !built_.manifest.secrets.empty()) {
-      built_.warnings.emplace_back(
-          "secrets_as: env gives a container its secrets as variables, which its engine writes to disk; leave it out");
-    }
     const std::string path = order_.folder + "/" + std::string(bundle::kImageLockName);
     auto text = sluice::read_file(disk_, path, bundle::kMaxImageLockBytes);
     if (!text && text.error().code != Code::not_found) return text.error();
@@ -262,7 +258,7 @@ class BundleBuild {
     for (const bundle::InnerPath& each : built_.manifest.include) include.push_back(each.text);
     auto selection = select_from(folder, include);
     if (!selection) return selection.error();
-    warn_of_what_is_missing(include, selection->chosen);
+    warn_of_the_manifest(include, selection->chosen);
     if (auto page = bundle::page_of_folder(disk_, built_.manifest, folder, selection->chosen); !page) {
       return in_manifest(page.error());
     }
@@ -280,7 +276,7 @@ class BundleBuild {
     return std::move(built_);
   }
 
-  void warn_of_what_is_missing(const std::vector<std::string>& include, const std::vector<std::string>& chosen) {
+  void warn_of_the_manifest(const std::vector<std::string>& include, const std::vector<std::string>& chosen) {
     for (const std::string& glob : include) {
       auto covered = [&](const std::string& path) { return bundle::glob_covers(glob, path); };
       if (glob == "**" || std::ranges::any_of(chosen, covered)) continue;
@@ -290,6 +286,11 @@ class BundleBuild {
       const bool is_there = std::ranges::any_of(built_.skipped, left_out);
       built_.warnings.push_back("include: " + printable(glob) +
                                 (is_there ? " names only what is skipped" : " names nothing that is there"));
+    }
+    if (built_.manifest.image && !built_.manifest.secrets.empty() &&
+        bundle::secrets_as_of(built_.manifest) == bundle::SecretsAs::env) {
+      built_.warnings.emplace_back(
+          "secrets_as: env gives a container its secrets as variables, which its engine writes to disk; leave it out");
     }
     if (built_.manifest.image && bundle::is_layout(*built_.manifest.image)) {
       const std::string index =

@@ -229,6 +229,17 @@ TEST_F(BuildBundle, WarnsOfWhatIsProbablyNotMeant) {
   EXPECT_EQ(built->skipped.back(), (bundle::Skipped{.path = "other.txt", .reason = "not included"}));
 }
 
+TEST_F(BuildBundle, WarnsOfAnImageThatIsNotThereAndOfSecretsThatAnEngineKeeps) {
+  put("bundle.yaml", "name: shop\nversion: \"1\"\nimage: ./image\nsecrets: [KEY]\nsecrets_as: env\n");
+  auto built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(
+      built->warnings,
+      ElementsAre("secrets_as: env gives a container its secrets as variables, which its engine writes to disk; "
+                  "leave it out",
+                  "image: ./image is no OCI layout in the bundle"));
+}
+
 TEST_F(BuildBundle, WhatCannotBeSearchedFailsItUntilItIsAllowed) {
   put("x.7z", "7z\xbc\xaf\x27\x1c and so on");
   auto built = build();
