@@ -52,7 +52,7 @@ def test_it_is_small_has_no_shell_and_runs_as_nobody(image):
     assert config["config"]["Entrypoint"] == ["/usr/bin/sluice"]
     with tarfile.open(layer) as tar:
         entries = tar.getmembers()
-    assert sum(entry.size for entry in entries) < 30e6
+    assert sum(entry.size for entry in entries) < 30 << 20
     files = {entry.name for entry in entries if entry.isfile()}
     assert files == {"usr/bin/sluice", "etc/ssl/certs/ca-certificates.crt", "etc/passwd", "etc/group", "etc/nsswitch.conf"}
     assert {entry.mtime for entry in entries} == {0}

@@ -137,7 +137,7 @@ class StreamReader : public RawReader {
   virtual Result<void> finish() = 0;
 
  private:
-  static constexpr std::array<char, 64 * 1024> kZeros{};
+  static constexpr std::array<char, 4096> kZeros{};
 
   RawEntry raw_entry(struct archive_entry* entry) {
     RawEntry raw;
