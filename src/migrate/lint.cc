@@ -66,7 +66,52 @@ std::vector<Tokens> parts_of(Tokens tokens) {
 
 // ---- ALTER TABLE
 
-void add_column(Tokens column, AllFound& all) {
+// What gives all rows the same value, so that PostgreSQL keeps it once for all of them.
+bool is_the_same_for_all(const std::string& function) {
+  return is_one_of(function, {"NOW",
+                              "CURRENT_TIMESTAMP",
+                              "TRANSACTION_TIMESTAMP",
+                              "STATEMENT_TIMESTAMP",
+                              "LOCALTIME",
+                              "LOCALTIMESTAMP",
+                              "CURRENT_TIME",
+                              "CURRENT_SETTING",
+                              "CAST",
+                              "VARCHAR",
+                              "CHAR",
+                              "CHARACTER",
+                              "VARYING",
+                              "NUMERIC",
+                              "DECIMAL",
+                              "BIT",
+                              "TIMESTAMP",
+                              "TIME",
+                              "INTERVAL",
+                              "LOWER",
+                              "UPPER",
+                              "MD5",
+                              "COALESCE",
+                              "ROW",
+                              "CHECK",
+                              "REFERENCES",
+                              "KEY",
+                              "DEFAULT"});
+}
+
+// Whether a default calls something that may give each row a value of its own.
+bool calls_what_varies(Tokens column) {
+  size_t at = 0;
+  while (at < column.size() && column[at] != "DEFAULT") ++at;
+  for (; at + 1 < column.size(); ++at) {
+    if (is_one_of(column[at], {"CHECK", "REFERENCES", "CONSTRAINT"})) return false;
+    const char c = column[at][0];
+    const bool is_name = (c >= 'A' && c <= 'Z') || c == '_' || c == '"';
+    if (is_name && column[at + 1] == "(" && !is_the_same_for_all(column[at])) return true;
+  }
+  return false;
+}
+
+void add_column(Engine engine, Tokens column, AllFound& all) {
   const bool filled = has(column, {"DEFAULT"}) || has(column, {"GENERATED"});
   if (has(column, {"NOT", "NULL"}) && !filled) {
     all.push_back({"breaks", "the version before writes rows without it; give it a DEFAULT, or let it be NULL"});
@@ -75,12 +120,15 @@ void add_column(Tokens column, AllFound& all) {
     all.push_back(
         {"locks", "its index is made while nobody writes; add the column, then CREATE UNIQUE INDEX CONCURRENTLY"});
   }
-  for (const char* each : {"RANDOM", "GEN_RANDOM_UUID", "UUID_GENERATE_V4", "CLOCK_TIMESTAMP", "NEXTVAL", "SERIAL",
-                           "BIGSERIAL", "SMALLSERIAL"}) {
-    if (has(column, {each})) {
-      all.push_back({"rewrites", "each row gets a value of its own; add it without one, and fill it by copy:"});
-      return;
-    }
+  if (engine == Engine::sqlite) return;  // it writes no row for a new column
+  const Tokens name = after_conditions(column.subspan(!column.empty() && column.front() == "COLUMN" ? 1 : 0));
+  const bool counts =
+      name.size() > 1 && is_one_of(name[1], {"SERIAL", "SERIAL2", "SERIAL4", "SERIAL8", "BIGSERIAL", "SMALLSERIAL"});
+  if (counts || calls_what_varies(column) || has(column, {"GENERATED"}))
+    all.push_back({"rewrites", "each row gets a value of its own; add it without one, and fill it by copy:"});
+  if (has(column, {"CHECK"}) || (has(column, {"REFERENCES"}) && has(column, {"DEFAULT"}))) {
+    all.push_back(
+        {"scans", "rows are proven while nobody reads or writes; add the column, then its constraint NOT VALID"});
   }
 }
 
@@ -115,20 +163,28 @@ void alter_table(Engine engine, Tokens tokens, AllFound& all) {
   const bool postgres = engine == Engine::postgres;
   for (Tokens part : parts_of(tokens)) {
     if (part.empty()) continue;
-    if (part.front() == "RENAME" || begins(part, {"SET", "SCHEMA"})) {
+    if (begins(part, {"DETACH", "PARTITION"})) {
+      all.push_back({"destroys", kToContract});
+    } else if (begins(part, {"ATTACH", "PARTITION"})) {
+      all.push_back({"scans", "its rows are proven while nobody writes them, unless a valid CHECK says the same"});
+    } else if (begins(part, {"DISABLE", "TRIGGER"}) || begins(part, {"DISABLE", "RULE"})) {
+      all.push_back({"breaks", "what the version before writes has to go through its triggers"});
+    } else if (begins(part, {"ENABLE", "ROW"}) || begins(part, {"FORCE", "ROW"})) {
+      all.push_back({"breaks", "rows that no policy shows are gone for the version before"});
+    } else if (part.front() == "RENAME" || begins(part, {"SET", "SCHEMA"})) {
       all.push_back({"renames", kRename});
     } else if (part.front() == "DROP") {
       if (!begins(part, {"DROP", "CONSTRAINT"})) all.push_back({"destroys", kToContract});
     } else if (part.front() == "ALTER") {
       alter_column(part.subspan(1), all);
-    } else if (begins(part, {"SET", "TABLESPACE"}) || begins(part, {"SET", "LOGGED"}) ||
-               begins(part, {"SET", "UNLOGGED"})) {
+    } else if (begins(part, {"SET", "TABLESPACE"}) || begins(part, {"SET", "ACCESS"}) ||
+               begins(part, {"SET", "LOGGED"}) || begins(part, {"SET", "UNLOGGED"})) {
       all.push_back({"rewrites", "the whole table is written anew while nobody reads or writes"});
     } else if (part.front() == "ADD") {
       Tokens added = after_conditions(part.subspan(1));
       const bool constraint = !added.empty() && is_one_of(added.front(), {"CONSTRAINT", "CHECK", "FOREIGN", "UNIQUE",
                                                                           "PRIMARY", "EXCLUDE"});
-      if (!constraint) add_column(added, all);
+      if (!constraint) add_column(engine, added, all);
       if (constraint && postgres) add_constraint(added, all);
     }
   }
@@ -146,21 +202,43 @@ void create_index(Engine engine, Tokens tokens, const std::set<std::string>& own
   }
 }
 
+void revoke(Tokens tokens, const std::set<std::string>& own, AllFound& all) {
+  const auto on = static_cast<size_t>(std::ranges::find(tokens, "ON") - tokens.begin());
+  Tokens of = tokens.subspan(std::min(on + 1, tokens.size()));
+  if (!of.empty() && of.front() == "TABLE") of = of.subspan(1);
+  if (own.contains(name_at(of))) return;
+  all.push_back({"breaks", "the version before may need it; it belongs into contract.sql"});
+}
+
 AllFound look(Engine engine, Tokens tokens, const std::set<std::string>& own) {
   AllFound all;
   if (begins(tokens, {"DROP"})) {
     const bool harmless =
         tokens.size() > 1 && is_one_of(tokens[1], {"INDEX", "TRIGGER", "POLICY", "RULE", "STATISTICS"});
     if (!harmless) all.push_back({"destroys", kToContract});
-  } else if (begins(tokens, {"TRUNCATE"}) || begins(tokens, {"DELETE"})) {
+    if (engine == Engine::postgres && begins(tokens, {"DROP", "INDEX"}) && !has(tokens, {"CONCURRENTLY"})) {
+      all.push_back({"locks", "nobody reads or writes meanwhile; DROP INDEX CONCURRENTLY"});
+    }
+  } else if (begins(tokens, {"TRUNCATE"}) || begins(tokens, {"DELETE"}) || begins(tokens, {"REPLACE"}) ||
+             begins(tokens, {"INSERT", "OR", "REPLACE"}) ||
+             (begins(tokens, {"WITH"}) && has(tokens, {"DELETE", "FROM"})) ||
+             (begins(tokens, {"MERGE"}) && has(tokens, {"DELETE"}))) {
     all.push_back({"destroys", "rows are gone for the version before, too; they belong into contract.sql"});
-  } else if (begins(tokens, {"UPDATE"})) {
+  } else if (begins(tokens, {"UPDATE"}) || begins(tokens, {"MERGE"}) ||
+             (begins(tokens, {"WITH"}) && has(tokens, {"UPDATE"}) && !has(tokens, {"DO", "UPDATE"}))) {
     all.push_back(
         {"rewrites", "its rows stay locked until all are written; say in migration.yaml how columns are copied"});
   } else if (begins(tokens, {"ALTER", "TABLE"}) && !own.contains(name_at(tokens.subspan(2)))) {
     alter_table(engine, tokens.subspan(2), all);
   } else if (begins(tokens, {"ALTER"}) && has(tokens, {"RENAME"})) {
     all.push_back({"renames", kRename});
+  } else if (begins(tokens, {"ALTER", "DOMAIN"}) &&
+             (has(tokens, {"SET", "NOT", "NULL"}) || (has(tokens, {"ADD"}) && !has(tokens, {"NOT", "VALID"})))) {
+    all.push_back({"scans", "all columns of it are proven while nobody writes; ADD CONSTRAINT … NOT VALID"});
+  } else if (begins(tokens, {"REVOKE"})) {
+    revoke(tokens, own, all);
+  } else if (begins(tokens, {"DO"}) || begins(tokens, {"CALL"})) {
+    all.push_back({"hides", "what it does is not seen; write its statements plainly"});
   } else if (begins(tokens, {"CREATE", "INDEX"}) || begins(tokens, {"CREATE", "UNIQUE", "INDEX"})) {
     create_index(engine, tokens, own, all);
   } else if (begins(tokens, {"CLUSTER"}) || ((begins(tokens, {"REINDEX"}) || begins(tokens, {"REFRESH"})) &&

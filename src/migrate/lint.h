@@ -20,6 +20,7 @@ namespace sluice::migrate {
 //   rewrites  every row is written anew, in one transaction
 //   scans     every row is looked at while the table is locked
 //   locks     nobody writes, or reads, until it is done
+//   hides     what it does cannot be told from its words
 struct Finding {
   std::string file;
   uint32_t line = 0;
