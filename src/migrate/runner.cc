@@ -142,7 +142,7 @@ Result<Progress> Runner::expand(int64_t number) {
     if (!made) return made.error();
     return progress_of(migration, "triggers on " + migration.copy[place].table);
   }
-  auto ended = end_phase(migration, kExpanded);
+  auto ended = in_transaction(*database_, *clock_, [&] { return end_phase(migration, kExpanded); });
   if (!ended) return ended.error();
   return progress_of(migration, "expanded");
 }

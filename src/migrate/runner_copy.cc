@@ -25,7 +25,7 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
   }
   if (is_complete(now->phase)) return progress_of(migration, "");
   if (now->phase == kExpanded) {
-    auto begun = ledger_.put(migration, kMigrating);
+    auto begun = in_transaction(*database_, *clock_, [&] { return ledger_.put(migration, kMigrating); });
     if (!begun) return begun.error();
   }
   const int64_t until_ns = clock_->monotonic_ns() + budget_ms * 1'000'000;
@@ -47,7 +47,7 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
   auto failures = ledger_.failures(number);
   if (!failures) return failures.error();
   if (*failures > 0) {
-    auto ended = end_phase(migration, kPartial);
+    auto ended = in_transaction(*database_, *clock_, [&] { return end_phase(migration, kPartial); });
     if (!ended) return ended.error();
     return progress_of(migration, "copied but for " + std::to_string(*failures) + " rows");
   }
@@ -56,7 +56,8 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
   if (*validated) return progress_of(migration, "validated a constraint");
   auto failing = failing_checks(migration);
   if (!failing) return failing.error();
-  auto ended = end_phase(migration, failing->empty() ? kMigrated : kPartial);
+  auto ended = in_transaction(*database_, *clock_,
+                              [&] { return end_phase(migration, failing->empty() ? kMigrated : kPartial); });
   if (!ended) return ended.error();
   auto progress = progress_of(migration, "migrated");
   if (progress) progress->errors.insert(progress->errors.end(), failing->begin(), failing->end());

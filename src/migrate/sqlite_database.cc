@@ -9,8 +9,10 @@
 namespace sluice::migrate {
 namespace {
 
-// As long as a statement waits for the application's own transaction; then the caller tries again.
-constexpr int kBusyTimeoutMs = 500;
+// As long as a statement that writes waits for the application's own transaction; then the caller tries again. Nobody
+// has to wait behind one that reads.
+constexpr int kWriteTimeoutMs = 500;
+constexpr int kReadTimeoutMs = 10'000;
 
 class SqliteDatabase final : public Database {
  public:
@@ -22,7 +24,6 @@ class SqliteDatabase final : public Database {
                 (create ? SQLITE_OPEN_CREATE : 0) | (follow ? 0 : SQLITE_OPEN_NOFOLLOW);
     int code = sqlite3_open_v2(path_.c_str(), &connection_, flags, nullptr);
     if (code != SQLITE_OK) return error(code);
-    sqlite3_busy_timeout(connection_, kBusyTimeoutMs);
     // Views and triggers of the application may do what they did; a damaged file is found here.
     return run("SELECT count(*) FROM sqlite_schema");
   }
@@ -33,7 +34,7 @@ class SqliteDatabase final : public Database {
 
   Result<Rows> query(const std::string& sql, const Row& given) override {
     sqlite3_stmt* prepared = nullptr;
-    int code = sqlite3_prepare_v2(connection_, sql.c_str(), static_cast<int>(sql.size()), &prepared, nullptr);
+    int code = prepare(sql, prepared);
     if (code != SQLITE_OK) return error(code);
     std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
     for (size_t i = 0; i < given.size(); ++i) {
@@ -54,7 +55,7 @@ class SqliteDatabase final : public Database {
 
   Result<void> each_row(const std::string& sql, const std::function<void(const Row&)>& seen) override {
     sqlite3_stmt* prepared = nullptr;
-    int code = sqlite3_prepare_v2(connection_, sql.c_str(), static_cast<int>(sql.size()), &prepared, nullptr);
+    int code = prepare(sql, prepared);
     if (code != SQLITE_OK) return error(code);
     std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
     while ((code = sqlite3_step(prepared)) == SQLITE_ROW) seen(row_of(prepared));
@@ -89,6 +90,12 @@ class SqliteDatabase final : public Database {
   }
 
  private:
+  int prepare(const std::string& sql, sqlite3_stmt*& prepared) {
+    sqlite3_busy_timeout(connection_, kReadTimeoutMs);  // it reads the schema
+    int code = sqlite3_prepare_v2(connection_, sql.c_str(), static_cast<int>(sql.size()), &prepared, nullptr);
+    if (prepared != nullptr && sqlite3_stmt_readonly(prepared) == 0) sqlite3_busy_timeout(connection_, kWriteTimeoutMs);
+    return code;
+  }
   static Row row_of(sqlite3_stmt* statement) {
     Row row;
     for (int i = 0; i < sqlite3_column_count(statement); ++i) {

@@ -405,7 +405,7 @@ Step::Performed Migration::perform_step(const StepWork& work, Effect& effect) {
         Step::Failed{.migration = id, .reason = in_words(error), .seen = std::move(seen), .maybe = maybe});
   };
   auto scene = set_scene(work, effect);
-  if (!scene) return failed(scene.error());
+  if (!scene) return failed(scene.error(), std::nullopt, effect.number() > 1);  // an earlier attempt may have done it
   std::vector<std::string> lines;
   Made made;
   bool reached = true;
@@ -454,13 +454,14 @@ Step::Performed Migration::perform_step(const StepWork& work, Effect& effect) {
   return Step::Done{.migration = id, .seen = text_of(*seen), .lines = std::move(lines)};
 }
 
-// The database says whether anything was done since this was begun.
+// The database says whether anything was done since this was begun. Going on from what stands there does nothing twice,
+// and what is over already is found to be over; so what cannot be asked now, as while the application holds it, is
+// tried.
 lang::Probed<Step::Result> Migration::probe_step(const StepWork& work, Effect& effect) {
   auto scene = set_scene(work, effect);
-  if (!scene) return lang::Unsure{};
+  if (!scene) return lang::NotDone{};
   auto seen = look(*scene);
-  if (!seen) return lang::Unsure{};
-  // Going on from what stands there does nothing twice; what is over already is found to be over.
+  if (!seen) return lang::NotDone{};
   if (work.moves < 0 || seen->moves == work.moves || work.goal == "undo") return lang::NotDone{};
   return lang::Done<Step::Result>{Step::More{.migration = MigrationId(work.migration), .seen = text_of(*seen)}};
 }
