@@ -1,0 +1,170 @@
+// Copying rows under triggers, beside the loop that somebody would write by hand, on PostgreSQL (Debian's, with fsync,
+// started here) and on SQLite; and what lint takes.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "bench/bench.h"
+#include "bench/folder.h"
+#include "migrate/lint.h"
+#include "migrate/runner.h"
+
+namespace sluice::bench {
+namespace {
+
+using namespace migrate;
+
+constexpr int kRows = 200'000;
+constexpr int kCopies = 5;  // rounds
+constexpr int kByHand = 2'000;
+constexpr const char* kBins = "export PATH=\"$PATH:$(echo /usr/lib/postgresql/*/bin)\"; ";
+
+void shell(const std::string& command) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
+  must(std::system((kBins + command + " >/dev/null 2>&1").c_str()) == 0, "failed: " + command);
+}
+
+class Server {
+ public:
+  Server() : as_(geteuid() == 0 ? "runuser -u postgres -- env " : "env ") {
+    if (geteuid() == 0) shell("chown postgres " + folder_.path(""));
+    shell(as_ + "PATH=$PATH initdb -D " + data() + " -U postgres -A trust --locale=C.UTF-8");
+    shell(as_ + "PATH=$PATH pg_ctl -w -D " + data() + " -l " + folder_.path("log") +
+          " -o \"-c listen_addresses='' -c unix_socket_directories=" + folder_.path("") + "\" start");
+  }
+  ~Server() {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
+    (void)std::system((kBins + as_ + "PATH=$PATH pg_ctl -m immediate -D " + data() + " stop >/dev/null 2>&1").c_str());
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::string address(const std::string& database) const {
+    return "host=" + folder_.path("") + " user=postgres dbname=" + database;
+  }
+
+ private:
+  std::string data() const { return folder_.path("data"); }
+
+  Folder folder_{"/tmp"};
+  std::string as_;
+};
+
+Migrations migrations_of(Engine engine) {
+  return must(read_migrations(
+      engine,
+      {{"0001_init.sql", "CREATE TABLE users (id integer PRIMARY KEY, first text, last text);"},
+       {"0002_name/expand.sql", "ALTER TABLE users ADD COLUMN name text;"},
+       {"0002_name/migration.yaml",
+        "copy: [{table: users, key: [id], forward: {name: \"first || ' ' || last\"}, back: {first: \"substr(name, "
+        "1, 4)\", last: \"substr(name, 6)\"}}]"}}));
+}
+
+void to_end(Database& database, const Migrations& migrations, int64_t number, bool copies) {
+  RealClock clock;
+  const Caller caller{.sluice = "bench", .process = "1", .who = "bench", .flow = "bench"};
+  Runner runner = must(Runner::open(database, migrations, caller, clock));
+  while (!must(copies ? runner.migrate(number, 5'000) : runner.expand(number)).done) {
+  }
+}
+
+// Old rows, the new column and its triggers; nothing is copied.
+void prepare(Database& database, const Migrations& migrations) {
+  to_end(database, migrations, 1, false);
+  to_end(database, migrations, 1, true);
+  must(database
+           .run("INSERT INTO users (id, first, last) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                "WHERE i < " +
+                std::to_string(kRows) + ") SELECT i, 'Mary', 'Lee ' || i FROM n")
+           .has_value(),
+       "there are no rows");
+  to_end(database, migrations, 2, false);
+}
+
+void copy_by_hand(Database& database) {
+  for (int at = 0; at < kRows; at += kByHand) {
+    must(database
+             .run("UPDATE users SET name = first || ' ' || last WHERE id > " + std::to_string(at) +
+                  " AND id <= " + std::to_string(at + kByHand) + " AND name IS NULL")
+             .has_value(),
+         "the loop failed");
+  }
+}
+
+// How many times as fast as by hand. `fresh` makes a database that is prepared.
+template <class Fresh>
+double times_as_fast(const Migrations& migrations, Fresh fresh) {
+  std::unique_ptr<Database> by_hand, copied;
+  std::vector<double> ratios;
+  for (int round = 0; round < kCopies; ++round) {
+    by_hand = fresh(round * 2);
+    copied = fresh(round * 2 + 1);
+    double start = wall_s();
+    copy_by_hand(*by_hand);
+    const double hand_s = wall_s() - start;
+    start = wall_s();
+    to_end(*copied, migrations, 2, true);
+    ratios.push_back(hand_s / (wall_s() - start));
+  }
+  std::ranges::sort(ratios);
+  return ratios[kCopies / 2];
+}
+
+void copies(Report& report) {
+  const Server server;
+  const Migrations on_postgres = migrations_of(Engine::postgres);
+  auto main = must(open_postgres(server.address("postgres")));
+  must(main->run("CREATE DATABASE base").has_value(), "there is no database");
+  prepare(*must(open_postgres(server.address("base"))), on_postgres);
+  report.at_least("PostgreSQL: copying, beside a loop by hand",
+                  times_as_fast(on_postgres,
+                                [&](int number) {
+                                  const std::string name = "round" + std::to_string(number);
+                                  must(main->run("CREATE DATABASE " + name + " TEMPLATE base").has_value(),
+                                       "there is no copy");
+                                  must(main->run("CHECKPOINT").has_value(), "there is no checkpoint");
+                                  return must(open_postgres(server.address(name)));
+                                }),
+                  0.8, "×");
+
+  const Migrations on_sqlite = migrations_of(Engine::sqlite);
+  const DiskFolder folder;
+  prepare(*must(open_sqlite(folder.path("base.db"), true)), on_sqlite);
+  report.at_least("SQLite: copying, beside a loop by hand",
+                  times_as_fast(on_sqlite,
+                                [&](int number) {
+                                  const std::string path = folder.path("round" + std::to_string(number) + ".db");
+                                  std::filesystem::copy_file(folder.path("base.db"), path);
+                                  return must(open_sqlite(path));
+                                }),
+                  0.8, "×");
+}
+
+void lints(Report& report) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) {
+    text += "ALTER TABLE users ADD COLUMN c" + std::to_string(i) + " numeric(10, 2) NOT NULL DEFAULT (1);\n";
+  }
+  report.note("lint of 10,000 statements, CPU",
+              median_s(
+                  [&] {
+                    auto read = must(read_migrations(Engine::postgres, {{"0001_a.sql", text}}));
+                    must(lint(Engine::postgres, read.front()).empty(), "it found something");
+                  },
+                  kRounds, cpu_s) *
+                  1000,
+              "ms");
+}
+
+}  // namespace
+}  // namespace sluice::bench
+
+int main() {
+  sluice::bench::Report report;
+  sluice::bench::copies(report);
+  sluice::bench::lints(report);
+  return report.print();
+}
