@@ -22,7 +22,7 @@ std::string name_of(std::string url) {
 }
 
 Result<Code> tell_look(Context& context, CommandDoor& door, const std::string& source, std::string_view part) {
-  auto answer = door.call("GitSource/look", {{"source", source}}, host::WaitFor::answer, part);
+  auto answer = door.call("GitSource/look", {{"source", source}}, host::WaitFor::all, part);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   const std::string commit = answer->text("commit").substr(0, 12);
