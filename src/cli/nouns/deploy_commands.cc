@@ -472,7 +472,7 @@ Result<Code> deploy_component(Context& context, CommandDoor& door, const std::st
                          {"environment", environment_of(context)},
                          {"release", made->text("release")},
                          {"state", "Active"}};
-  auto answer = door.call("Pin/set", {{"pins", json::array{pin}}, {"wait", true}});
+  auto answer = door.call("Pin/set", {{"pins", json::array{pin}}, {"wait", true}}, host::WaitFor::all);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   print_done(context, *answer, "deployed", made->text("release") + " in " + environment_of(context));

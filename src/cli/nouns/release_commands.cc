@@ -31,6 +31,9 @@ constexpr int kDeepestFolder = 16;
 constexpr std::string_view kKinds[] = {"Component",   "ComponentTypeDefinition", "Addon",   "Workload",
                                        "EnvSettings", "DeploymentPipeline",      "Release", "ReleasePin"};
 
+// What follows from a call is brought to its end as well: without a control plane nobody else would go on with it.
+host::WaitFor to_the_end(const Context&) { return host::WaitFor::all; }
+
 // ------------------------------------------------------------------------------------------------------------ apply
 
 // The files of a path: itself, or all .yaml and .yml files below it.
@@ -173,7 +176,7 @@ Result<Code> remove(Context& context) {
     input = pin ? json::object{{"pin", component + "/" + environment}}
                 : json::object{{"component", component}, {"environment", environment}};
   }
-  auto answer = (*door)->call(action, input);
+  auto answer = (*door)->call(action, input, host::WaitFor::all);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   print_done(context, *answer, "deleted", *kind + " " + name);
@@ -482,7 +485,7 @@ Result<Code> promote(Context& context) {
     action = "Pin/override";
     input = {{"pins", std::move(pins)}, {"reason", context.given.text("override")}};
   }
-  auto answer = (*door)->call(action, input);
+  auto answer = (*door)->call(action, input, host::WaitFor::all);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   print_done(context, *answer, "promoted", pins_in_words(*answer));
@@ -491,7 +494,7 @@ Result<Code> promote(Context& context) {
 
 Result<json::object> pin_meant(Context& context, const MeantNames&) {
   json::object input{{"pin", context.given.text("component") + "/" + context.given.text("environment")}};
-  if (context.given.has("to")) input["to"] = *context.given.number("to");
+  if (takes(context.given, "to") && context.given.has("to")) input["to"] = *context.given.number("to");
   return input;
 }
 
@@ -551,7 +554,7 @@ void add_release_commands(Commands& commands) {
                                .repeated = true},
                               {.name = "plan", .help = "only say what would change"}},
                   .fill = documents_given,
-                  .wait = [](const Context&) { return host::WaitFor::all; },
+                  .wait = to_the_end,
                   .tell = tell_changes});
   apply.group = Group::run;
   commands.add(std::move(apply));
@@ -623,6 +626,7 @@ void add_release_commands(Commands& commands) {
                                         .kind = Kind::path}},
                            .fill = release_wanted,
                            .prepare = with_bundle,
+                           .wait = to_the_end,
                            .done = "released",
                            .what = release_made}));
   commands.add(command_of({.name = "releases reject",
@@ -669,6 +673,7 @@ void add_release_commands(Commands& commands) {
                                         .help = "an entry of its history; the one before unless given",
                                         .kind = Kind::count}},
                            .fill = pin_meant,
+                           .wait = to_the_end,
                            .done = "back",
                            .what = which_pins}));
   commands.add(command_of({.name = "pins sync",
@@ -677,6 +682,7 @@ void add_release_commands(Commands& commands) {
                            .example = "sluice pins sync checkout dev",
                            .args = {component, environment},
                            .fill = pin_meant,
+                           .wait = to_the_end,
                            .done = "synced",
                            .what = which_pin}));
 
