@@ -7,12 +7,14 @@ import re
 import signal
 import ssl
 import subprocess
+import threading
+import time
 
 import certificates
 import pytest
 import wire
 from http2 import GET, NO_ERROR, Raw
-from hyperframe.frame import GoAwayFrame, HeadersFrame
+from hyperframe.frame import GoAwayFrame, HeadersFrame, RstStreamFrame
 from router_process import deployment, revision, table
 
 BYTES = [*GET[:2], (":path", "/b/1/10"), GET[3]]
@@ -72,9 +74,70 @@ def counted(running):
     return sum(each["requests"] for each in running.ask(op="usage")["series"])
 
 
+class Streams:
+    """Clients of HTTP/2, with TLS and without, that ask until they are told to stop, and go where GOAWAY says so. They try
+    nothing again: a stream that was begun before GOAWAY is answered, or is a failure."""
+
+    def __init__(self, running, count):
+        self.running, self.stopped, self.lock, self.answered, self.failures = running, threading.Event(), threading.Lock(), 0, []
+        self.threads = [threading.Thread(target=self.ask, args=(n % 2 == 0,)) for n in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def connect(self, secure):
+        if not secure:
+            return Raw(self.running.endpoint)
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+        made.set_alpn_protocols(["h2"])
+        return Raw(None, made.wrap_socket(wire.connect(self.running.secure), server_hostname="app.example"))
+
+    def ask(self, secure):
+        try:
+            while not self.stopped.is_set():
+                with self.connect(secure) as raw:
+                    stream, goes_on = 1, True
+                    while goes_on and not self.stopped.is_set():
+                        raw.ask(stream, BYTES)
+                        goes_on = self.take(raw, stream)
+                        stream += 2
+        except Exception as why:  # noqa: BLE001
+            self.failures.append(repr(why))
+
+    def take(self, raw, stream):
+        """Reads one answer; whether the connection goes on."""
+        goes_on = True
+        while True:
+            came = raw.frame()
+            assert came is not None, "the connection was closed"
+            if isinstance(came, GoAwayFrame):
+                assert came.error_code == NO_ERROR and came.last_stream_id >= stream, came
+                goes_on = False
+            elif came.stream_id == stream:
+                assert not isinstance(came, RstStreamFrame), came
+                if isinstance(came, HeadersFrame):
+                    assert dict(came.fields)[":status"] == "200", came.fields
+                if "END_STREAM" in came.flags:
+                    with self.lock:
+                        self.answered += 1
+                    return goes_on
+
+    def more(self, count):
+        start = self.answered
+        while self.answered < start + count and not self.failures:
+            time.sleep(0.01)
+
+    def end(self):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join(60)
+        return self.answered
+
+
 def test_twenty_upgrades_under_load_lose_no_request_and_no_count(served, load, eventually):
     running = served("--drain", "60s", "--threads", "2")
     checker = load(running.endpoint, "--connections", 16, "--sockets", 4, "--churn", 50)
+    streams = Streams(running, 4)
     checker.more(50)
     workers = [running.worker_pid()]
     sockets = sockets_listened_at(running, workers[0])
@@ -85,11 +148,13 @@ def test_twenty_upgrades_under_load_lose_no_request_and_no_count(served, load, e
         workers.append(done["worker_pid"])
         assert sockets_listened_at(running, workers[-1]) == sockets
         checker.more(50)
+        streams.more(20)
+    over_http2 = streams.end()
     counts = checker.end()
-    assert (counts["failed"], counts["failures"]) == (0, {})
+    assert (counts["failed"], counts["failures"], streams.failures) == (0, {}, [])
     assert len(set(workers)) == 21
     eventually(lambda: not any(lives(pid) for pid in workers[:-1]), "a worker of before does not end")
-    opened = counts["ok"] + sum(counts["socket_revisions"].values())
+    opened = counts["ok"] + sum(counts["socket_revisions"].values()) + over_http2
     assert counted(running) == opened
 
 
