@@ -136,6 +136,7 @@ struct UpstreamStream {
   bool refused = false;              // and nobody has looked at the request
   bool unconnected = false;          // and nobody was there
   bool answered = false;             // the answer is whole, whether or not the replica says so
+  bool sent = false;                 // the request is, with its last byte
 };
 
 struct Upstream : Endpoint {

@@ -87,7 +87,7 @@ class UpstreamStreams final : public Http2ClientEvents {
         proxy_.wake(upstream);
       }
     }
-    last = stream.request.done && stream.going.empty();
+    last = stream.sent = stream.request.done && stream.going.empty();
     return size;
   }
 
@@ -221,7 +221,7 @@ void Proxy::leave_shared(Upstream& upstream) {
   if (shared->streams == &upstream) shared->streams = upstream.next;
   if (stream.id > 0 && !stream.over) {
     // Resets that nobody needs would be counted by some.
-    const bool ends = stream.answered && stream.request.done && stream.going.empty();
+    const bool ends = stream.answered && (stream.sent || stream.request.kind == BodyKind::none);
     ends ? shared->session->let_go(stream.id) : shared->session->reset(stream.id);
   }
   if (stream.uncredited > 0) shared->session->given_up(stream.uncredited);
