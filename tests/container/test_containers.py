@@ -125,16 +125,16 @@ def test_a_unix_socket_needs_no_network(home, programs, engine):
 
 
 @both_engines
-def test_exec_and_health_by_command_run_inside(home, programs, engine):
+def test_exec_and_health_by_command_run_inside(home, programs, engine, eventually):
     folder = home.bundle(programs("one"), more="health: {by: command, command: [/app, check]}\nsecrets: [API_KEY]\n")
     text = (folder / "bundle.yaml").read_text().replace("health: {path: /health}\n", "")
     (folder / "bundle.yaml").write_text(text)
     home.run("secrets", "put", "local", "shop/API_KEY", input="value")
     url = home.up(folder)["urls"][0]
-    assert get(url) == (200, "one\n")
+    eventually(lambda: is_up(home, url))  # what its check says, it says before it listens, too
     said = home.run("exec", "shop", "--", "/app", "print").stdout.split()
     assert said[0] == "/run/secrets/API_KEY"
-    assert "one listens" in home.run("logs", "shop").stdout
+    eventually(lambda: "one listens" in home.run("logs", "shop").stdout, "its log was never heard")
     assert home.run("exec", "shop", "--", "/none", code=None).returncode == 127
 
 
