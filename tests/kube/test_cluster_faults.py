@@ -174,7 +174,7 @@ def test_pods_say_why_a_deployment_is_not_ready(sluice, tmp_path, api_server, im
     one = Deployer(sluice, tmp_path, SimpleNamespace(kubeconfig=folder / "kubeconfig"), allowedNamespaces=["default"])
     one.write(**{"deployment.yaml": (one.templates / "deployment.yaml").read_text().replace(
         "${image.repository}:${image.tag:latest}", "registry.example/acme/petstore@sha256:" + image * 64)})
-    refused = one.deploy("--timeout", "5s", space="default", code=1)["detail"]
+    refused = one.deploy("--timeout", "15s", space="default", code=1)["detail"]
     assert "Deployment/petstore in default: " in refused and says in refused
 
 

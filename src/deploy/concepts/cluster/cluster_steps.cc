@@ -66,9 +66,11 @@ std::string words_of(const ClusterResource& row) {
   return action + " " + row.kind + "/" + row.name;
 }
 
-// Notes what became of objects, with an event for each that has come further.
+// Notes what became of objects, with an event for each that has come further. The events are written all at once: a
+// push has to look for the last one, which takes long after thousands.
 void note(State& state, const ClusterId& id, const std::vector<ClusterDoneItem>& done) {
   auto rows = state.resources(id);
+  std::vector<ClusterEvent> told;
   for (const ClusterDoneItem& each : done) {
     auto row = rows.at(each.number);
     if (!row) continue;
@@ -78,10 +80,20 @@ void note(State& state, const ClusterId& id, const std::vector<ClusterDoneItem>&
     if (!each.uid.empty()) row->uid = each.uid;
     rows.put(each.number, *row);
     if (moved || each.state == "failed") {
-      tell(state, id, kWorks, words_of(*row),
-           {.api_version = row->apiVersion, .kind = row->kind, .name_space = row->namespace_, .name = row->name});
+      told.push_back({.at = state.now(),
+                      .status = kWorks,
+                      .message = words_of(*row),
+                      .apiVersion = row->apiVersion,
+                      .kind = row->kind,
+                      .namespace_ = row->namespace_,
+                      .name = row->name});
     }
   }
+  if (told.empty()) return;
+  auto events = state.events(id);
+  std::vector<ClusterEvent> all = events.values();
+  all.insert(all.end(), told.begin(), told.end());
+  events.assign(all);
 }
 
 // The end of a step: what was done is noted; an engine's outcome is why the request stops.
@@ -321,18 +333,19 @@ void accept(const ClusterId& id, const Found& found, bool accepted, State& state
     record.commit = found.facts.commit;
     record.snapshot = found.facts.snapshot;
   });
-  auto rows = state.resources(id);
+  std::vector<ClusterResource> rows;
   for (const ClusterPiece& each : found.pieces) {
-    rows.push({.apiVersion = each.apiVersion,
-               .kind = each.kind,
-               .namespace_ = each.namespace_,
-               .name = each.name,
-               .wave = each.wave,
-               .action = each.action,
-               .state = each.state,
-               .message = each.message,
-               .uid = each.uid});
+    rows.push_back({.apiVersion = each.apiVersion,
+                    .kind = each.kind,
+                    .namespace_ = each.namespace_,
+                    .name = each.name,
+                    .wave = each.wave,
+                    .action = each.action,
+                    .state = each.state,
+                    .message = each.message,
+                    .uid = each.uid});
   }
+  state.resources(id).assign(rows);
   if (accepted) tell(state, id, kWorks, "deployment request accepted");
 }
 
