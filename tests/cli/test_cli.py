@@ -178,6 +178,8 @@ def world(run, root, tmp_path, registries):
     (tmp_path / "api_key.txt").write_text("hunter2")
     (tmp_path / "password.txt").write_text("hunter2")
     (tmp_path / "registry").write_text(registries())
+    (tmp_path / "migrations").mkdir()
+    (tmp_path / "migrations" / "0001_init.sql").write_text("CREATE TABLE users (id int PRIMARY KEY);\n")
     (tmp_path / "k8s").mkdir()
     (tmp_path / "k8s" / "config.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${name}\"}\n")
     (tmp_path / "values.yaml").write_text("name: petstore\n")
