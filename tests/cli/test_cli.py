@@ -155,7 +155,9 @@ MIGRATIONS = [f"migrate {word}" for word in (
 EXITS = {"cluster show": 5, "cluster cancel": 5, "login": 5, "console": 5, "replicas list": 5,
          "replicas token": 5, "replicas join": 6, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "router upgrade": 1, "rollout judge": 1, "telemetry remove": 5,
-         "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
+         "describe": 5, "delete": 5, "releases show": 5, "releases diff": 5, "releases export": 5, "releases create": 5,
+         "releases reject": 5, "pins rollback": 5, "promote": 1, "pipelines stop": 5, "pipelines resume": 5, "git watch": 1,
+         "git sync": 1, "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
          "webhooks test": 1, **dict.fromkeys(MIGRATIONS, 5)}
 
 

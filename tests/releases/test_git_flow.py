@@ -91,7 +91,7 @@ def test_a_branch_is_followed(home, repository):
 
     # While the server is away everything runs on.
     repository.hide()
-    home.run("git", "sync", "infra", code=8)
+    home.run("git", "sync", "infra", code=1)
     assert source(home)["status"] == "failed" and home.pins()["hello", "local"]["ready"]
     repository.show()
     home.run("git", "sync", "infra")

@@ -61,7 +61,7 @@ Result<Code> unwatch(Context& context) {
   auto answer = (*door)->call("GitSource/unwatch", {{"source", context.given.text("source")}});
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
-  print_done(context, *answer, "not watched any more:", context.given.text("source"));
+  print_done(context, *answer, "unwatched", context.given.text("source"));
   return Code::ok;
 }
 

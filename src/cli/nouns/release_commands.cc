@@ -344,6 +344,18 @@ Result<json::object> release_meant(Context& context, const MeantNames&) {
   return json::object{{"release", context.given.text("release")}};
 }
 
+Result<Code> tell_needless(Context& context, CommandDoor&, const MeantNames&, const host::Answer& answer) {
+  context.output.print(answer.fields, [&](const Terminal&) {
+    const std::string done = answer.fields.at("dryRun").as_bool() ? "would go  " : "gone  ";
+    std::string text;
+    for (const json::value& each : answer.fields.at("needless").as_array()) {
+      text += done + printable(std::string(each.at("release").as_string())) + "\n";
+    }
+    return text.empty() ? std::string("every release is needed\n") : text;
+  });
+  return Code::ok;
+}
+
 std::string which_release(const MeantNames&, const host::Answer& answer) { return answer.text("release"); }
 
 // ------------------------------------------------------------------------------------------------- pins and promote
@@ -641,7 +653,9 @@ void add_release_commands(Commands& commands) {
                            .action = "Release/gc",
                            .summary = "Forget releases that nothing needs",
                            .example = "sluice releases gc --dry-run",
-                           .words = {{.param = "dryRun", .help = "only say which"}}}));
+                           .words = {{.param = "dryRun", .help = "only say which"}},
+                           .wait = to_the_end,
+                           .tell = tell_needless}));
 
   commands.add_noun({.name = "pins", .group = Group::run, .summary = "Show and set what environments run"});
   commands.add(

@@ -251,6 +251,8 @@ Assess::Performed Pin::perform_assess(const AssessWork& work, Effect& effect) {
           fact.freeze = timing->freeze;
           fact.approvals = timing->approvals;
         }
+      } else if (each.ruled && !each.source.empty() && content.error().code == Code::not_found) {
+        return Assess::Invalid{.change = change, .message = content.error().message};
       } else if (each.ruled && content.error().code == Code::unavailable) {
         fact.renderFault = content.error().message;
       }
