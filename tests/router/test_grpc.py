@@ -67,7 +67,8 @@ def calls(request, router, tmp_path, begin):
 
     class Calls:
         def __init__(self, *revisions, **more):
-            self.router = router(table(deployment(*[{**each, "transport": "http2"} for each in revisions], **more)), "--listen",
+            self.router = router(table(deployment(*[{**each, "transport": "http2"} for each in revisions], **more),
+                                       access_log_bps=0), "--listen",
                                  "127.0.0.1:0,tls", "--certificates", str(tmp_path / "certificates"), "--threads", "2")
             options = [("grpc.default_authority", "app.example"), ("grpc.max_receive_message_length", 8 << 20),
                        ("grpc.ssl_target_name_override", "app.example"), ("grpc.enable_http_proxy", 0)]
