@@ -1,5 +1,6 @@
 """A home with thousands of deployments: the state of one, copied row by row."""
 
+import contextlib
 import sqlite3
 
 DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -17,7 +18,7 @@ def other(ulid, number):
 def multiply(store, deployment, revision, deployments, revisions, environments=()):
     """Copies the rows of one deployment and its revision, and the look-ups of both, under other ids, until there are so
     many; into these environments by turns, if there are some."""
-    with sqlite3.connect(store) as db:
+    with contextlib.closing(sqlite3.connect(store)) as db, db:
         rows = db.execute("SELECT rel, key, generation, seq, value FROM state WHERE instr(key, ?) OR instr(key, ?)",
                           (deployment.encode(), revision.encode())).fetchall()
         rows = [row for row in rows if row[0].decode().split(".")[0] in ("Deployment", "Revision", "Traffic")]

@@ -168,7 +168,7 @@ def run(place, root, *stories, **more):
     with subprocess.Popen(["node", "console.mjs"], cwd=root / "tests/console", stdin=subprocess.PIPE, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=os.environ | {"CONSOLE_TEST": json.dumps(given)}) as browser:
-        end = threading.Timer(400, browser.kill)
+        end = threading.Timer(1200, browser.kill)
         end.start()
         for line in browser.stdout:
             told.append(line)

@@ -306,7 +306,7 @@ function Compared({ diff, from }: { diff: Diff; from: string }) {
       {diff.overrideNeeded && <div class="strip warn"><State kind="warn" /><span><T text={`It needs an override: ${diff.overrideNeeded}`} max={400} /></span></div>}
       <h3>Drift</h3>
       {diff.drift.length === 0 ? <p class="row"><State kind="ok" /><span>Nobody else has changed what was applied last.</span></p> : (
-        <table class="cards"><thead><tr><th>Object</th><th>Field</th><th>Changed by</th></tr></thead><tbody>{diff.drift.map((each, i) => <tr key={i}><td class="most"><T text={`${each.kind}/${each.name}`} max={80} /></td><td class="mono" data-label="Field"><T text={each.field} max={120} /></td><td data-label="Changed by"><T text={each.manager} max={60} /></td></tr>)}</tbody></table>
+        <table class="cards"><thead><tr><th>Object</th><th>Field</th><th>Changed by</th></tr></thead><tbody>{diff.drift.map((each, i) => <tr key={i}><td class="whole"><T text={`${each.kind}/${each.name}`} max={80} /></td><td class="mono half" data-label="Field"><T text={each.field} max={120} /></td><td class="half" data-label="Changed by"><T text={each.manager} max={60} /></td></tr>)}</tbody></table>
       )}
       <h3>Prune</h3>
       {pruned.length === 0 ? <p class="row"><State kind="ok" /><span>Nothing would be removed.</span></p> : (

@@ -8,7 +8,7 @@ import { toast, toastProblem } from "../app/toasts";
 import type { PageProps } from "../pages";
 import { Button, Card, Empty, Fact, Loaded, WhyOff } from "../parts/basics";
 import { Chip, State } from "../parts/state";
-import { T, When, percent, plural } from "../parts/text";
+import { T, When, count, percent, plural } from "../parts/text";
 import { doctorKind } from "./environments";
 
 export default function EnvironmentPage({ params }: PageProps) {
@@ -44,13 +44,13 @@ export default function EnvironmentPage({ params }: PageProps) {
           {env.health.message && <div class={`strip ${env.health.last_doctor_status === "red" ? "bad" : "warn"}`}><State kind={doctorKind(env.health.last_doctor_status)} /><span><T text={env.health.message} max={500} /></span></div>}
           <div class="grid cols-main">
             <Card title="Deployments" note={plural(status?.deployments ?? 0, "deployment")} right={<a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>All</a>} flush>
-              {!fleet.data?.shown.length ? <Empty command={`sluice up hello${id === "local" ? "" : ` --env ${id}`}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
-                <ul class="list">{fleet.data.shown.map((each) => <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} max={60} /></strong></a><span class="note"><T text={each.customer} max={60} /></span></span><span class="second hide-small"><T text={each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")} max={80} /></span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></li>)}</ul>
-              )}
+              <Loaded read={fleet} what="The deployments">{({ shown, found }) => shown.length === 0 ? <Empty command={`sluice up hello${id === "local" ? "" : ` --env ${id}`}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
+                <><ul class="list">{shown.map((each) => <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} max={60} /></strong></a><span class="note"><T text={each.customer} max={60} /></span></span><span class="second hide-small"><T text={each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")} max={80} /></span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></li>)}</ul>{found > shown.length && <div class="card-foot note">{shown.length} of {count(found)} are shown; <a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>find the others</a></div>}</>
+              )}</Loaded>
             </Card>
             <div class="stack">
               <Card title="Routers" flush>
-                {!routers.data?.members.length ? <Empty>No router serves this environment yet.</Empty> : <ul class="list">{routers.data.members.map((each) => <li key={each.name}><State kind={each.obeys ? "ok" : "wait"} /><span class="two grow"><strong>{each.name}</strong><span class="note">{each.obeys ? `obeys table ${each.acknowledged}` : <T text={each.trouble || `at table ${each.acknowledged} of ${routers.data!.generation}`} />}</span></span><span class="mono dim">{status?.routers.find((one) => one.name === each.name)?.listen.join(", ")}</span></li>)}</ul>}
+                <Loaded read={routers} what="The routers">{({ members, generation }) => members.length === 0 ? <Empty>No router serves this environment yet.</Empty> : <ul class="list">{members.map((each) => <li key={each.name}><State kind={each.obeys ? "ok" : "wait"} /><span class="two grow"><strong>{each.name}</strong><span class="note">{each.obeys ? `obeys table ${each.acknowledged}` : <T text={each.trouble || `at table ${each.acknowledged} of ${generation}`} />}</span></span><span class="mono dim">{status?.routers.find((one) => one.name === each.name)?.listen.join(", ")}</span></li>)}</ul>}</Loaded>
               </Card>
               <Card title="Packs" flush><ul class="list">{env.packs.map((each) => <li key={each.slot}><span class="two grow"><strong>{each.slot}</strong><span class="note mono"><T text={each.pack_ref} max={50} /></span></span><span class="dim">generation {each.generation}</span></li>)}</ul></Card>
             </div>
