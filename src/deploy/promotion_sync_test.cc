@@ -172,6 +172,15 @@ TEST_F(PromotionSync, AReleaseGoesFromFilesToTrafficAndOn) {
   EXPECT_EQ(kit.count("Pin[C]"), 0U);
 }
 
+TEST_F(PromotionSync, Choreo18ASecretThatIsMissingIsNamed) {
+  define();
+  const std::string first = release("shop", "1", "secrets: [TOKEN]\n");
+  auto end = set("shop", "local", first);
+  EXPECT_EQ(end.variant, "failed");
+  EXPECT_THAT(said(end), HasSubstr("there is no secret shop/TOKEN in local"));
+  EXPECT_EQ(pin("shop", "local").at("ready"), json::value(false));
+}
+
 TEST_F(PromotionSync, Choreo20TheSameInputsAreTheSameRelease) {
   define();
   const std::string first = release("shop", "1");

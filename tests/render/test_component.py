@@ -6,8 +6,16 @@ import subprocess
 import pytest
 
 SCHEMAS = 2000
-# What our rules decide otherwise, by the case and what they say.
-DIFFERENT = {}
+# What our rules decide otherwise: a path leads into an object, whose kind and name stay; a value that is left out is null;
+# and what is missing on the way to what is added is made, as templates need it.
+DIFFERENT = {
+    "tests 40: replace whole document",
+    "tests 59: replacing the root of the document is possible with add",
+    "tests 70: missing 'value' parameter to add",
+    "tests 71: missing 'value' parameter to replace",
+    "spec_tests 0: 4.1. add with missing object",
+    "spec_tests 12: A.12.  Adding to a Non-existent Target",
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +44,7 @@ def test_the_public_cases_of_patches(pytestconfig, told):
         same = "error" in answer if "error" in case else answer.get("doc", "no") == case["expected"]
         if not same:
             different[case["name"]] = answer
-    assert different == DIFFERENT
+    assert different.keys() == DIFFERENT, different
 
 
 def test_schemas_agree_with_another_validator(pytestconfig, told):

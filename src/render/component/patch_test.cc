@@ -29,7 +29,7 @@ TEST(Patch, AddSetsInsertsAndAppends) {
   EXPECT_THAT(patched(R"({"a":[1]})", PatchOp::add, "/a/3", "2"), HasSubstr("the list has 1 items"));
 }
 
-TEST(Patch, ReplaceAndRemoveWantWhatIsThere) {
+TEST(Patch, Choreo13ReplaceWantsWhatIsThereAndRemoveOfAFieldDoesNot) {
   EXPECT_EQ(patched(R"({"a":1})", PatchOp::replace, "/a", "2"), R"({"a":2})");
   EXPECT_THAT(patched("{}", PatchOp::replace, "/a", "2"), HasSubstr("there is nothing to replace"));
   EXPECT_EQ(patched(R"({"a":1})", PatchOp::remove, "/b"), R"({"a":1})");
@@ -38,7 +38,7 @@ TEST(Patch, ReplaceAndRemoveWantWhatIsThere) {
   EXPECT_THAT(patched(R"({"a":[]})", PatchOp::remove, "/a/0"), HasSubstr("the list has 0 items"));
 }
 
-TEST(Patch, FiltersAndWildcardsFanOut) {
+TEST(Patch, Choreo12FiltersAndWildcardsFanOutAndAnEmptyListIsAnError) {
   const char* list = R"({"l":[{"n":"a","v":1},{"n":"b","v":2},{"n":"a","v":3}]})";
   EXPECT_EQ(patched(list, PatchOp::replace, "/l[?(@.n=='a')]/v", "9"),
             R"({"l":[{"n":"a","v":9},{"n":"b","v":2},{"n":"a","v":9}]})");

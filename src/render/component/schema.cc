@@ -166,13 +166,13 @@ void Schema::check(const json::object& given, const json::value& value, const st
     faults.push_back({path, "the schema refers to what it does not have, or is too deep"});
     return;
   }
-  if (const auto* nullable = part(*schema, "nullable");
-      value.is_null() && nullable && nullable->is_bool() && nullable->as_bool()) {
-    return;
-  }
+  const auto* nullable = part(*schema, "nullable");
+  const bool may_be_null = value.is_null() && nullable && nullable->is_bool() && nullable->as_bool();
+  // Where the values are listed, null is one of them or it is none.
+  if (may_be_null && !part(*schema, "enum")) return;
   if (const auto* type = part(*schema, "type")) {
     std::string wanted;
-    bool fits = false;
+    bool fits = may_be_null;
     const auto consider = [&](const json::value& name) {
       if (!name.is_string()) return;
       wanted += (wanted.empty() ? "" : " or ") + std::string(name.as_string());
