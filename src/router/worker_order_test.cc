@@ -56,7 +56,9 @@ TEST(WorkerOrder, IsReadBackWhole) {
 }
 
 TEST(WorkerOrder, OneThatIsStartedAgainTakesNobodysPlace) {
-  auto read = read_worker_order(worker_order({.threads = 1}, {.control = {.fds = {1}}, .admin = {.fds = {2}}}));
+  const WorkerPlaces places{.control = {.address = *parse_address("unix:/c.sock"), .fds = {1}},
+                            .admin = {.address = *parse_address("127.0.0.1:9"), .fds = {2}}};
+  auto read = read_worker_order(worker_order({.threads = 1}, places));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_FALSE(read->first.takes_over);
 }
