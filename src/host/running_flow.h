@@ -52,8 +52,8 @@ class RunningFlow {
   std::optional<Ended> ended_;
 };
 
-// Whether the flow goes nowhere by itself: it is done, stands still, or waits for people, and nothing that follows from it
-// is at work.
+// Whether the flow goes nowhere by itself: it is done, stands still, or waits for people, and nothing that follows from
+// it is at work.
 Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow);
 
 // Until the call has its answer, the flow is idle, nothing can be committed (Engine::trouble), or `stop` says so, which

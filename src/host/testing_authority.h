@@ -1,5 +1,6 @@
-// The kit deploy with two environments, a deployment, a revision and an instance of it in each, and a policy that has somebody in every
-// role: user:viewer to user:admin in staging, user:all-viewer to user:all-admin everywhere, and user:shop by a label.
+// The kit deploy with two environments, a deployment, a revision and an instance of it in each, and a policy that has
+// somebody in every role: user:viewer to user:admin in staging, user:all-viewer to user:all-admin everywhere, and
+// user:shop by a label.
 #pragma once
 
 #include <gtest/gtest.h>

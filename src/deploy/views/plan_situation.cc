@@ -620,8 +620,8 @@ class Drafter {
       text += settings.autoContract ? "; the old side goes when nobody needs it"
                                     : "; both sides stay until it is contracted";
     }
-    if (!settings.autoExpand) return text + "; waits for sluice migrate expand";
-    if (!settings.autoMigrate && !migration.copy.empty()) text += "; waits for sluice migrate run";
+    if (!settings.autoExpand) return text + "; waits until somebody expands it";
+    if (!settings.autoMigrate && !migration.copy.empty()) text += "; waits until somebody copies";
     return text;
   }
 

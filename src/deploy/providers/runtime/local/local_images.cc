@@ -27,7 +27,7 @@ ImageTrouble engine_trouble(const Error& error) {
 // What helps against a pull that failed.
 std::string next_of(ImageTrouble::Kind kind, const std::string& host) {
   if (kind == ImageTrouble::Kind::not_found) return "push the image, or look its tag up again with --update-image";
-  if (kind == ImageTrouble::Kind::denied) return "give the environment a login at " + host + " (sluice registry login)";
+  if (kind == ImageTrouble::Kind::denied) return "give the environment a login at " + host;
   return "see that the engine reaches " + host + " and has room on its disk";
 }
 
