@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "lang/run/values.h"
-
 namespace sluice::api {
 namespace {
 
@@ -139,11 +137,12 @@ class Examples {
 
   static std::string_view text_of(const json::object& schema, std::string_view name) {
     if (schema.contains("contentEncoding")) return "aGVsbG8=";
-    const auto says = [&](const char* key, std::string_view value) {
-      const json::value* said = schema.if_contains(key);
-      return said != nullptr && *said == json::string(value);
-    };
-    if (says("format", "date-time") || says("pattern", JsonScalar<lang::DateTime>::kPattern)) return kTime;
+    if (const json::value* format = schema.if_contains("format"); format != nullptr && *format == "date-time") {
+      return kTime;
+    }
+    // As views have it, which say more exactly which times there are.
+    const json::value* pattern = schema.if_contains("pattern");
+    if (pattern != nullptr && pattern->get_string().starts_with("^[0-9]{4}-")) return kTime;
     const auto known = texts().find(plain(name));
     if (known != texts().end()) return known->second;
     return name.ends_with("At") || name.ends_with("_at") ? kTime : "text";

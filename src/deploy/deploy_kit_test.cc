@@ -89,6 +89,7 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
       "Deployment/read Deployment/awaitTurn Deployment/prepare Deployment/route Deployment/proveRoutes "
       "Deployment/acknowledge Deployment/giveUp Revision/compare Revision/pick Revision/retire "
       "Revision/reviveNext Revision/endNext Revision/fetch Revision/inspect Revision/examine Revision/wants "
+      "Revision/holdSecrets Revision/compareSecrets "
       "Revision/entrust Revision/fail Revision/standIn Revision/move Revision/tidy Revision/free "
       "Revision/forget Migration/attend Migration/stall Migration/prepare Migration/pursue Migration/step "
       "Traffic/move Traffic/findBack Traffic/named Traffic/look Traffic/drop Traffic/forget "
@@ -102,7 +103,8 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
       "DeployPlan/raise DeployPlan/evidence "
       "DeployPlan/promotable Usage/warmed Usage/cooled Cluster/keep Cluster/prepare Cluster/apply Cluster/ready "
       "Cluster/prune Cluster/settle Definition/read Definition/keep Release/compose Release/cut Release/put "
-      "Release/drop Pipeline/put Settings/put Pin/assess Pin/move Pin/render Pin/arrive Pin/note Secret/resolve "
+      "Release/drop Pipeline/put Settings/put Pin/assess Pin/move Pin/render Pin/witness Pin/arrive Pin/note "
+      "GitSource/leave GitSource/fetch Secret/resolve "
       "Secret/expect Secret/renew "
       "Secret/stalled Secret/gather Secret/collect Secret/combine Registry/prove Registry/keep "
       "Registry/forget Registry/locate Registry/fetch SecretStore/fetch SecretStore/head SecretStore/put "
@@ -114,8 +116,8 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
       "LocalRuntime/scale LocalRuntime/renew LocalRuntime/reload LocalRuntime/release LocalRuntime/destroy "
       "LocalRuntime/makeStorage LocalRuntime/unmakeStorage LocalRuntime/forgetStorage "
       "LocalRuntime/forgetImages LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise "
-      "K8sRuntime/provision K8sRuntime/deploy K8sRuntime/rollback K8sRuntime/scale K8sRuntime/renew "
-      "K8sRuntime/destroy K8sRuntime/check K8sCredentials/inspect K8sCredentials/issue ");
+      "K8sRuntime/provision K8sRuntime/deploy K8sRuntime/rollback K8sRuntime/scale K8sRuntime/renew K8sRuntime/tidy "
+      "K8sRuntime/destroy K8sRuntime/check K8sRuntime/entrust K8sCredentials/inspect K8sCredentials/issue ");
 }
 
 }  // namespace deploy_kit_test

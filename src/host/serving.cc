@@ -46,7 +46,7 @@ Serving::Serving(const Opening& opening, std::string kit_name, std::string kit_f
 
 Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const KitPlace& place,
                                                 std::shared_ptr<const lang::CheckedKit> kit, std::string version,
-                                                const MakeService& make_service) {
+                                                const MakeService& make_service, const OverTcp& tcp) {
   std::error_code ignored;
   std::string folder = is_built_in(place.folder)
                            ? place.folder
@@ -100,6 +100,9 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
        .stop = [&self] { self.ask_to_stop(); },
        .log = [&self](const std::string& text) { self.log(text); }});
   http::raise_open_files();
+  if (!tcp.where.empty()) {
+    if (auto listening = self.listen(tcp); !listening) return listening.error();
+  }
   // The lock is this process's, so whatever stands at the socket's place belongs to nobody.
   auto listening = http::listen_unix(opening.disk, self.socket_);
   if (!listening) return listening.error();
@@ -118,8 +121,9 @@ Result<void> Serving::check_listen(const std::string& where, bool tls) {
   return parsed ? Result<void>() : Result<void>(parsed.error());
 }
 
-Result<void> Serving::listen(const std::string& text, CertificateOrders certificates) {
-  auto where = where_in(text, certificates.any());
+Result<void> Serving::listen(const OverTcp& tcp) {
+  CertificateOrders certificates = tcp.certificates;
+  auto where = where_in(tcp.where, certificates.any());
   if (!where) return where.error();
   if (certificates.any()) {
     if (certificates.own) add_own_names(certificates.names, where->address);
@@ -197,13 +201,13 @@ void Serving::note(const std::string& action, json::object input) {
 
 Serving::~Serving() {
   bool served = server_ != nullptr;
+  if (service_) service_->stop_waiting();
+  if (tcp_) {
+    tcp_->stop();
+    (void)disk_.remove(token_path_);
+    tcp_.reset();
+  }
   if (served) {
-    service_->stop_waiting();
-    if (tcp_) {
-      tcp_->stop();
-      (void)disk_.remove(token_path_);
-      tcp_.reset();
-    }
     server_->stop();
     (void)disk_.remove(socket_);
     server_.reset();

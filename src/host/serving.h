@@ -66,18 +66,23 @@ class SocketService {
 };
 using MakeService = std::function<std::unique_ptr<SocketService>(ServiceParts)>;
 
+// The same service over TCP, for callers who show a token: at ADDRESS:PORT of this machine, or with certificates of
+// any, since tokens are not to cross a network in the clear. The owner's token of this process is at run/owner.token in
+// the home.
+struct OverTcp {
+  std::string where;  // empty: at the socket alone
+  CertificateOrders certificates;
+};
+
 class Serving {
  public:
-  // What the opening refers to must outlive it. Fails with `conflict` if another process has the store.
+  // What the opening refers to must outlive it. Fails with `conflict` if another process has the store. Whoever is
+  // answered at the socket can be answered over TCP as well.
   static Result<std::unique_ptr<Serving>> start(const Opening& opening, const KitPlace& place,
                                                 std::shared_ptr<const lang::CheckedKit> kit, std::string version,
-                                                const MakeService& make_service);
+                                                const MakeService& make_service, const OverTcp& tcp = {});
   ~Serving();
 
-  // The same service over TCP, for callers who show a token: at ADDRESS:PORT of this machine, or with certificates of
-  // any, since tokens are not to cross a network in the clear. The owner's token of this process is at run/owner.token
-  // in the home.
-  Result<void> listen(const std::string& where, CertificateOrders certificates = {});
   // Whether it could be an address to listen at, before anything is started.
   static Result<void> check_listen(const std::string& where, bool tls = false);
 
@@ -89,6 +94,7 @@ class Serving {
   const std::string& socket() const { return socket_; }
 
  private:
+  Result<void> listen(const OverTcp& tcp);
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
   Result<json::object> invite();

@@ -59,6 +59,8 @@ def test_contract_waits_for_every_customer(run, tmp_path, postgres):
     assert "contract: ALTER TABLE users DROP COLUMN first, DROP COLUMN last" in planned and "not rehearsed" not in planned
     refused = run("migrate", "contract", "local", new, "--yes", code=7)
     assert "is ready, and needs the schema of migration 1" in refused.stderr
+    assert any(f"next:  sluice revisions drain local {each}" in refused.stderr for each in old)
+    assert f"next:  sluice revisions drain local {new}" in run("migrate", "undo", "local", new, "--yes", code=7).stderr
     run("up", second, "--detach", "--customer-id", "zeta")
     for revision in old:
         run("revisions", "drain", "local", revision)

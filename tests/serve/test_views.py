@@ -100,7 +100,9 @@ def home(sluice, tmp_path_factory):
         made.run("stop")
 
 
-QUERIES = {"environments": "", "environment": "environment=local", "deployments": "environment=local",
+QUERIES = {"environments": "", "definitions": "", "releases": "", "pins": "", "pipelines": "", "git-sources": "",
+           "release-history": "", "release-diff": "from=one&to=two", "pin-history": "pin=shop/dev",
+           "promotion-plan": "from=dev&to=prod", "environment": "environment=local", "deployments": "environment=local",
            "revisions": "environment=local", "traffic": "environment=local", "traffic-history": "environment=local",
            "names": "environment=local&revisions=hello@1", "config": "environment=local", "routers": "environment=local",
            "flows": "limit=50", "flow": "flow=latest&misses=true", "why": "about=hello@1", "dead-letters": "",
@@ -116,9 +118,9 @@ QUERIES = {"environments": "", "environment": "environment=local", "deployments"
            "questions": "environment=local&bundle=hello",
            "way-back": "environment=local", "fleet": "", "mesh": "", "mesh-node": "mesh=acme&node=ant", "mesh-map": "", "mesh-plan": "",
            "cluster": "", "cluster-request": "", "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
-# Read where there is something of them: in tests/mesh, tests/console and tests/kube.
-ELSEWHERE = {"mesh-node", "mesh-map", "mesh-plan", "cluster-request"}
-EMPTY = {"cluster", "mesh", "mesh-node", "dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
+# Read where there is something of them: in tests/mesh, tests/console, tests/kube and tests/releases.
+ELSEWHERE = {"release-diff", "pin-history", "promotion-plan", "mesh-node", "mesh-map", "mesh-plan", "cluster-request"}
+EMPTY = {"definitions", "releases", "pins", "pipelines", "git-sources", "release-history", "cluster", "mesh", "mesh-node", "dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
          "collectable-artifacts"}
 
 

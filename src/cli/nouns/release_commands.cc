@@ -623,7 +623,7 @@ void add_release_commands(Commands& commands) {
                 .summary = "Print a release as others read it, to be applied elsewhere",
                 .args = {release},
                 .options = reading_options({{.name = "gzip", .help = "pack each definition, also a small one"}}),
-                .example = "sluice releases export checkout-20261119-1 > release.yaml",
+                .example = "sluice releases export checkout-20261119-1",
                 .run = export_release});
   commands.add(command_of({.name = "releases create",
                            .action = "Release/create",

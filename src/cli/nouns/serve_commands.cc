@@ -130,7 +130,8 @@ Result<Code> serve(Context& context) {
         if (!led) return led.error();
         if (!*led) return std::unique_ptr<host::Serving>();
       }
-      auto started = host::Serving::start(*opening, *place, *kit, version().number, make_service);
+      auto started =
+          host::Serving::start(*opening, *place, *kit, version().number, make_service, {where, certificates});
       // Several may have seen that nobody leads; one of them does now.
       const bool another = !started && started.error().code == Code::conflict &&
                            started.error().message.find(" leads this store") != std::string::npos;
@@ -139,9 +140,6 @@ Result<Code> serve(Context& context) {
   }();
   if (!serving) return serving.error();
   if (*serving == nullptr) return Code::ok;
-  if (!where.empty()) {
-    if (auto listening = (*serving)->listen(where, certificates); !listening) return listening.error();
-  }
   tell_service(context.variables, "READY=1");
   (*serving)->run(*stop, reload);
   tell_service(context.variables, "STOPPING=1");

@@ -49,7 +49,7 @@ TEST(Harness, GivesAnEffectItsWorkItsIdAndItsSecrets) {
     EXPECT_FALSE(attempt.cancelled());
     EXPECT_EQ(attempt.read().rows_of("Box").get("Box", "b"), json::value("opening"));
     EXPECT_FALSE(attempt.read().rows_of("Bag").get("Bag", "b")) << "nobody put a row there";
-    EXPECT_THROW(attempt.open(Sealed::of_handle("none")), std::logic_error);
+    EXPECT_THROW(attempt.open(Sealed::of_handle("none")), std::runtime_error);
     return PerformedAction(Completion{"ok", {}});
   }));
   Harness harness(binding);
