@@ -226,7 +226,7 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"releases export", "object"},
     {"releases create", "=Release/create"},
     {"releases reject", "=Release/reject"},
-    {"releases gc", "=Release/gc"},
+    {"releases gc", "~Release/gc"},
     {"git watch", "=GitSource/look"},
     {"git list", "&git-sources"},
     {"git sync", "=GitSource/look"},
@@ -235,7 +235,7 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"pins set", "=Pin/set | =Pin/override"},
     {"pins history", "&pin-history"},
     {"pins rollback", "=Pin/rollback"},
-    {"pins sync", "=Pin/reconcile"},
+    {"pins sync", "=Pin/reconcile | =Pin/reconcile.gone | =Pin/reconcile.waiting | =Pin/reconcile.joined"},
     {"promote", "=Pin/promote | =Pin/override | &promotion-plan"},
     {"pipelines list", "&pipelines"},
     {"pipelines stop", "=Pipeline/stop"},
@@ -282,7 +282,7 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"tls add", "=Certificate/import"},
     {"tls renew", "=Certificate/renew"},
     {"tls remove", "=Certificate/remove | #Loss"},
-    {"tls doctor", "=Certificate/inspect"},
+    {"tls doctor", "~Certificate/inspect"},
     {"tls trust", "#TlsTrust"},
     {"cluster render", "=Cluster/render"},
     {"cluster dry-run", "=Cluster/dryRun"},
@@ -397,7 +397,9 @@ Result<json::object> answer_schema(std::string_view action, bool with_flow) {
   for (const lang::KitConcept& each : kit_of_program().kit().concepts) {
     if (each.tree.name != action.substr(0, slash)) continue;
     const json::object all = lang::generate_schema(each.tree);
-    const json::value* ok = all.at("$defs").as_object().if_contains(std::string(action.substr(slash + 1)) + ".ok");
+    const std::string_view said = action.substr(slash + 1);  // ok, unless a variant is named
+    const json::value* ok =
+        all.at("$defs").as_object().if_contains(std::string(said) + (said.find('.') == said.npos ? ".ok" : ""));
     if (ok == nullptr) break;
     json::object schema = ok->as_object();
     schema.erase("additionalProperties");

@@ -82,7 +82,7 @@ def test_one_leads_and_the_next_takes_over_when_it_stops(started, plane):
     one.end()
     other.serve()
     assert [each["environment_id"] for each in other.data("env", "list")] == ["local", "staging"]
-    assert "the replica main leads this store" in one.refused("--replica", "east")[1]
+    assert "another replica is called main" in one.refused()[1]
 
 
 def test_a_home_has_one_store(started, plane):
