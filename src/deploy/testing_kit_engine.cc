@@ -137,6 +137,7 @@ std::vector<engine::End> KitEngine::ends(const std::string& action) {
     return true;
   });
   if (!read) throw std::runtime_error(to_string(read.error()));
+  for (const engine::End& each : all) note_variant(action, each.variant);
   return all;
 }
 
