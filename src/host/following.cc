@@ -3,6 +3,7 @@
 #include "host/following.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/json.hpp>
@@ -105,6 +106,8 @@ Result<void> Following::serve(FollowingOrders orders) {
 }
 
 Following::~Following() {
+  ended_ = true;
+  break_off();
   if (tcp_) tcp_->stop();
   if (server_) {
     server_->stop();
@@ -127,15 +130,22 @@ bool Following::run(const StopSignal& stop) {
     auto lease = postgres_.store->lease();
     if (!lease) continue;  // without the server nobody can tell
     if (!*lease || (*lease)->left_ms <= 0) return true;
+    const bool another = (*lease)->token != leader().token;
     {
       const std::lock_guard guard(mutex_);
       leader_ = **lease;
     }
+    if (another) break_off();
     (void)postgres_.store->say_here();
     if (clock_->monotonic_ns() - brought_ns < kBringEvery_ns) continue;
     brought_ns = clock_->monotonic_ns();
     bring_files();
   }
+}
+
+void Following::break_off() {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [number, socket] : under_way_) ::shutdown(socket.fd(), SHUT_RDWR);
 }
 
 void Following::bring_files() {
@@ -213,6 +223,13 @@ http::Response Following::answer(const http::Request& request, const http::Peer&
   }
   auto client = to_leader();
   if (!client) return problem_response(client.error());
+  uint64_t number = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    number = ++requests_;
+    under_way_.emplace(number, (*client)->hold());
+  }
+  if (ended_) break_off();
   http::Request onward{.method = request.method,
                        .target = request.target,
                        .path = {},
@@ -224,6 +241,10 @@ http::Response Following::answer(const http::Request& request, const http::Peer&
     onward.headers.push_back({"Authorization", "Bearer " + postgres_.peer_token});
   }
   auto answer = forward(*std::move(client), std::move(onward), request.more);
+  {
+    const std::lock_guard guard(mutex_);
+    under_way_.erase(number);
+  }
   return answer ? *std::move(answer) : problem_response(answer.error());
 }
 

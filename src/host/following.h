@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,9 @@ class Following {
   Result<std::unique_ptr<http::Client>> to_leader();
   store::postgres::Lease leader();
   void bring_files();
+  // Whoever waits for an answer of the one that led hears that there will be none; otherwise a leader that was paused
+  // would be waited for, and nobody else could lead.
+  void break_off();
   void log(const std::string& text);
 
   const Opening& opening_;
@@ -61,7 +65,9 @@ class Following {
   uint64_t brought_ = 0;  // the newest version of the files that the home has
   std::mutex mutex_;
   store::postgres::Lease leader_;
-  std::atomic<bool> asked_to_stop_ = false;
+  std::map<uint64_t, http::Socket> under_way_;  // connections to the one that leads, by the request's number
+  uint64_t requests_ = 0;
+  std::atomic<bool> asked_to_stop_ = false, ended_ = false;
   std::optional<LockFile> lock_;
   std::unique_ptr<Certificates> certificates_;
   std::unique_ptr<http::Server> server_, tcp_;

@@ -1,6 +1,8 @@
 // One request, one answer.
 #include "http/client.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -118,6 +120,8 @@ Result<Answer> Client::receive(int64_t timeout_ms) {
   if (!answer.keep_alive) wire_.reset();
   return answer;
 }
+
+Socket Client::hold() const { return Socket(wire_ ? ::fcntl(wire_->socket().fd(), F_DUPFD_CLOEXEC, 0) : -1); }
 
 Result<Answer> Client::begin(Request request, int64_t timeout_ms) {
   if (!wire_) return kBroken;

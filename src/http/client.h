@@ -49,6 +49,8 @@ class Client {
   };
   Result<SwitchedTo> switch_to(const std::string& protocol, Request request, int64_t timeout_ms);
   bool is_open() const { return wire_.has_value(); }
+  // Another descriptor of the connection, for whoever may have to break it (shutdown) while it is waited for.
+  Socket hold() const;
 
  private:
   Client(Socket socket, std::string host, const Clock& clock) : clock_(clock), host_(std::move(host)) {

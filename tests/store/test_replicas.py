@@ -83,7 +83,11 @@ def test_a_leader_that_was_paused_ends_when_it_wakes(started, plane, eventually)
     east = plane("east", server).serve(*named("east"))
     west = joined(plane, server, "west", east).serve(*named("west"))
     east.process.send_signal(signal.SIGSTOP)
-    eventually(lambda: leads(west) == "west", west.log)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        # Whoever waits for the paused one is told so, and holds nobody up.
+        waiting = pool.submit(west.run, "env", "list", code=None)
+        eventually(lambda: leads(west) == "west", west.log)
+        assert waiting.result().returncode != 0
     west.run("env", "create", "staging")
     east.process.send_signal(signal.SIGCONT)
     eventually(lambda: east.process.poll() is not None, east.log)
