@@ -13,6 +13,37 @@ import jsonschema
 import pytest
 
 
+SHOP = """apiVersion: openchoreo.dev/v1alpha1
+kind: ComponentTypeDefinition
+metadata: {name: app}
+spec:
+  workloadType: bundle
+  resources:
+    - template:
+        apiVersion: sluice.dev/v1
+        kind: BundleDeployment
+        metadata: {name: "${metadata.name}"}
+        spec: {bundle: "${build.image}"}
+---
+apiVersion: openchoreo.dev/v1alpha1
+kind: Component
+metadata: {name: shop}
+spec: {componentType: bundle/app}
+---
+apiVersion: openchoreo.dev/v1alpha1
+kind: Workload
+metadata: {name: shop}
+spec: {image: "sha256:1"}
+---
+apiVersion: openchoreo.dev/v1alpha1
+kind: DeploymentPipeline
+metadata: {name: main}
+spec:
+  promotionPaths:
+    - {sourceEnvironmentRef: {name: local}, targetEnvironmentRefs: [{name: staging}]}
+"""
+
+
 class Unix(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("sluice", timeout=60)
@@ -92,6 +123,12 @@ def home(sluice, tmp_path_factory):
     made.run("deploy", "run", "examples/diamond", "--env", "staging", "--yes", "--quiet")
     (folder / "key").write_text("hunter2")
     made.run("secrets", "put", "local", "hello/API_KEY", "--file", str(folder / "key"))
+    (folder / "shop.yaml").write_text(SHOP)
+    made.run("apply", "-f", str(folder / "shop.yaml"))
+    for release, image in [("one", "sha256:1"), ("two", "sha256:2")]:
+        made.run("releases", "create", "shop", "--name", release, "--image", image)
+    # There is no such bundle, so it does not become ready, and the history says so.
+    subprocess.run([str(sluice), "pins", "set", "shop", "local", "one"], capture_output=True, env=environment, timeout=120)
     webhook = made.run("webhooks", "add", "quiet", "https://hooks.example/", "--event", "trust.revoked", "-o", "json")
     QUERIES["webhook-secret"] = "webhook=" + json.loads(webhook)["webhook"]
     try:
@@ -101,8 +138,8 @@ def home(sluice, tmp_path_factory):
 
 
 QUERIES = {"environments": "", "definitions": "", "releases": "", "pins": "", "pipelines": "", "git-sources": "",
-           "release-history": "", "release-diff": "from=one&to=two", "pin-history": "pin=shop/dev",
-           "promotion-plan": "from=dev&to=prod", "environment": "environment=local", "deployments": "environment=local",
+           "release-history": "", "release-diff": "left=one&right=two", "pin-history": "pin=shop/local",
+           "promotion-plan": "fromEnv=local&toEnv=staging", "environment": "environment=local", "deployments": "environment=local",
            "revisions": "environment=local", "traffic": "environment=local", "traffic-history": "environment=local",
            "names": "environment=local&revisions=hello@1", "config": "environment=local", "routers": "environment=local",
            "flows": "limit=50", "flow": "flow=latest&misses=true", "why": "about=hello@1", "dead-letters": "",
@@ -118,9 +155,9 @@ QUERIES = {"environments": "", "definitions": "", "releases": "", "pins": "", "p
            "questions": "environment=local&bundle=hello",
            "way-back": "environment=local", "fleet": "", "mesh": "", "mesh-node": "mesh=acme&node=ant", "mesh-map": "", "mesh-plan": "",
            "cluster": "", "cluster-request": "", "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
-# Read where there is something of them: in tests/mesh, tests/console, tests/kube and tests/releases.
-ELSEWHERE = {"release-diff", "pin-history", "promotion-plan", "mesh-node", "mesh-map", "mesh-plan", "cluster-request"}
-EMPTY = {"definitions", "releases", "pins", "pipelines", "git-sources", "release-history", "cluster", "mesh", "mesh-node", "dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
+# Read where there is something of them: in tests/mesh, tests/console and tests/kube.
+ELSEWHERE = {"mesh-node", "mesh-map", "mesh-plan", "cluster-request"}
+EMPTY = {"git-sources", "pin-history", "release-history", "cluster", "mesh", "mesh-node", "dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
          "collectable-artifacts"}
 
 
