@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/describe.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
