@@ -36,12 +36,18 @@ const Arg* declared_arg(const Command* command, std::string_view name) {
 
 std::string_view heading(Group group) {
   switch (group) {
+    case Group::ship:
+      return "From a folder to traffic";
+    case Group::see:
+      return "See what happens";
     case Group::build:
-      return "Build";
-    case Group::run:
-      return "Run";
+      return "Build and try";
+    case Group::promote:
+      return "Promote releases";
     case Group::operate:
       return "Operate";
+    case Group::team:
+      return "Work with others";
     case Group::learn:
       return "Learn";
   }

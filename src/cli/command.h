@@ -62,7 +62,7 @@ struct Arg {
 };
 
 // The headings of `sluice help`, in their order.
-enum class Group { build, run, operate, learn };
+enum class Group { ship, see, build, promote, operate, team, learn };
 std::string_view heading(Group group);
 
 struct Noun {

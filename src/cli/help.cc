@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/nearest.h"
 #include "cli/outputs.h"
@@ -82,18 +83,19 @@ std::string options_listed(const std::vector<Option>& options, const Terminal& t
   return listed(rows, terminal);
 }
 
-// The verbs and nouns under one heading of the overview.
+// The verbs and nouns under one heading of the overview, in the order of the table; a noun stands where its first verb
+// does.
 Rows group_rows(const Commands& commands, Group group) {
   Rows rows;
-  for (const Noun& noun : commands.nouns()) {
-    if (noun.group != group) continue;
-    std::string verbs;
-    for (const std::string& verb : commands.verbs_of(noun.name)) verbs += (verbs.empty() ? "" : ", ") + verb;
-    rows.push_back({noun.name, noun.summary + " (" + verbs + ")"});
-  }
+  std::set<std::string_view> listed_nouns;
   for (const Command& command : commands.all()) {
-    bool alone = command.name.find(' ') == std::string::npos;
-    if (alone && command.group == group) rows.push_back({command.name, command.summary});
+    std::string_view first = std::string_view(command.name).substr(0, command.name.find(' '));
+    const Noun* noun = commands.find_noun(first);
+    if (noun == nullptr) {
+      if (command.group == group) rows.push_back({command.name, command.summary});
+    } else if (noun->group == group && listed_nouns.insert(first).second) {
+      rows.push_back({noun->name, noun->summary});
+    }
   }
   return rows;
 }
@@ -196,7 +198,8 @@ std::string overview(const Commands& commands, const Terminal& terminal) {
       "when it is worse.",
       terminal);
   text += "\n" + wrapped("usage: sluice [options] <noun> <verb> [arguments]", terminal, 2);
-  for (Group group : {Group::build, Group::run, Group::operate, Group::learn}) {
+  for (Group group :
+       {Group::ship, Group::see, Group::build, Group::promote, Group::operate, Group::team, Group::learn}) {
     text += section(heading(group), listed(group_rows(commands, group), terminal), terminal);
   }
   text += section("Global options", options_listed(global_options(), terminal), terminal);

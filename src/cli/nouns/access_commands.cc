@@ -301,7 +301,7 @@ const Option kLabel{.name = "label", .value = "KEY=VALUE", .help = "of the deplo
 
 void add_access_commands(Commands& commands) {
   using namespace access_commands;
-  commands.add_noun({.name = "access", .group = Group::operate, .summary = "Decide who may do what"});
+  commands.add_noun({.name = "access", .group = Group::team, .summary = "Decide who may do what"});
   commands.add({.name = "access whoami",
                 .summary = "Show who you are and what you may do",
                 .options = reading_options(),

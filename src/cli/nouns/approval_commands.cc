@@ -89,7 +89,7 @@ Result<Code> vote(Context& context, bool agree) {
 void add_approval_commands(Commands& commands) {
   using namespace approval_commands;
   commands.add_noun(
-      {.name = "approvals", .group = Group::operate, .summary = "Approve or reject calls that need approval"});
+      {.name = "approvals", .group = Group::team, .summary = "Approve or reject calls that need approval"});
   commands.add(
       {.name = "approvals list",
        .summary = "List calls that wait for approval",

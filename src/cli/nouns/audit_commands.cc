@@ -213,7 +213,7 @@ Result<Code> correct_clock(Context& context) {
 
 void add_audit_commands(Commands& commands) {
   using namespace audit_commands;
-  commands.add_noun({.name = "audit", .group = Group::operate, .summary = "See who decided what, and prove it"});
+  commands.add_noun({.name = "audit", .group = Group::team, .summary = "See who decided what, and prove it"});
   commands.add(
       {.name = "audit list",
        .summary = "List what people and programs decided from outside",

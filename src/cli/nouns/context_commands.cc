@@ -174,7 +174,7 @@ void add_context_commands(Commands& commands) {
   using namespace context_commands;
   commands.add(
       {.name = "login",
-       .group = Group::operate,
+       .group = Group::team,
        .summary = "Log in to a server with a token or an OpenID provider",
        .details = "The token is read from a line of standard input, or from a file. It is kept in "
                   "keys/contexts.json of the home, which only you can read. A server that has made its own "
@@ -193,7 +193,7 @@ void add_context_commands(Commands& commands) {
             {.name = "token-file", .value = "FILE", .help = "the file that holds the token", .kind = Kind::path}},
        .example = "sluice login http://127.0.0.1:8400 --token-file token",
        .run = login});
-  commands.add_noun({.name = "context", .group = Group::operate, .summary = "Choose the server that commands go to"});
+  commands.add_noun({.name = "context", .group = Group::team, .summary = "Choose the server that commands go to"});
   commands.add({.name = "context list",
                 .summary = "List the servers that you have logged in to",
                 .example = "sluice context list",

@@ -755,7 +755,7 @@ void add_deploy_commands(Commands& commands) {
       .name = "to-version", .value = "VERSION", .help = "deploy this earlier version of the app again"};
   const Option exit_code{.name = "exit-code", .help = "exit with 3 if something would change"};
   commands.add_noun({.name = "deploy",
-                     .group = Group::run,
+                     .group = Group::ship,
                      .summary = "Plan and execute what a deploy manifest asks for",
                      .verb = "run"});
   commands.add({.name = "deploy run",
@@ -828,7 +828,7 @@ void add_deploy_commands(Commands& commands) {
        .example = "sluice deploy destroy --env local --yes",
        .run = destroy});
   commands.add({.name = "rollback",
-                .group = Group::run,
+                .group = Group::ship,
                 .summary = "Go back to what served before the last deploy",
                 .details =
                     "The same as sluice deploy rollback without a plan. What sluice up has brought is taken back "

@@ -45,7 +45,7 @@ Result<Code> run(Context& context) {
 void add_do_commands(Commands& commands) {
   commands.add(
       {.name = "do",
-       .group = Group::operate,
+       .group = Group::team,
        .summary = "Call any action of the kit by its name",
        .details = "Values are text, or JSON where the action wants a number, true or false, a list or a "
                   "record. sluice kit show deploy lists the actions, and --schema prints what one takes.",

@@ -154,7 +154,7 @@ void add_down_commands(Commands& commands) {
   using namespace down_commands;
   commands.add(
       {.name = "down",
-       .group = Group::run,
+       .group = Group::ship,
        .summary = "Remove a deployment and stop everything it runs",
        .details = "It gets no more requests, its revisions are drained and archived, and the deployment is removed. "
                   "The control plane, the router and other deployments continue. Data that its programs have stored is "

@@ -93,7 +93,7 @@ const Arg kSource{.name = "source", .help = "as git list shows it"};
 
 void add_git_commands(Commands& commands) {
   using namespace git_commands;
-  commands.add_noun({.name = "git", .group = Group::run, .summary = "Keep applied what a branch says"});
+  commands.add_noun({.name = "git", .group = Group::promote, .summary = "Keep applied what a branch says"});
   commands.add({.name = "git watch",
                 .summary = "Apply a branch now, and each new commit of it",
                 .details = "Nothing is written to the repository. Each commit is tried once; pins move under the rules "

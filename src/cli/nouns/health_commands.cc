@@ -122,7 +122,7 @@ const std::vector<Option> kWhere = {
 
 void add_health_commands(Commands& commands) {
   using namespace health_commands;
-  commands.add_noun({.name = "health", .group = Group::operate, .summary = "Ask whether what is deployed answers"});
+  commands.add_noun({.name = "health", .group = Group::see, .summary = "Ask whether what is deployed answers"});
   commands.add({.name = "health check",
                 .summary = "Ask a deployment, or one revision of it, at its health path",
                 .details = "Of a deployment every revision that its split names is asked. Exit 0 if all answer, 7 if "

@@ -230,7 +230,7 @@ void add_init_commands(Commands& commands) {
   using namespace init_commands;
   commands.add(
       {.name = "init",
-       .group = Group::build,
+       .group = Group::ship,
        .summary = "Start a bundle: write a commented bundle.yaml into a folder",
        .details =
            "Asks three questions, and proposes what it guesses from the folder: what the bundle is called, how it is "

@@ -90,7 +90,7 @@ Result<Code> judge_file(Context& context) {
 
 void add_judge_commands(Commands& commands) {
   commands.add({.name = "judge",
-                .group = Group::operate,
+                .group = Group::build,
                 .summary = "Judge a canary by counts in a file",
                 .details = "Compares how many requests of two versions failed, and how long they took, in the same "
                            "windows of time. Says healthy (exit 0), unhealthy (exit 7) or insufficientData (exit 1), "

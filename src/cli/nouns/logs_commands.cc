@@ -128,7 +128,7 @@ void add_logs_commands(Commands& commands) {
       "the names in `runtime list` and `runtime show` work as well.";
   commands.add(
       {.name = "logs",
-       .group = Group::run,
+       .group = Group::see,
        .summary = "Show what replicas print, in time order",
        .details = names + " Each line has its time, its replica, and whether the program printed it (out, err) or its "
                           "supervisor (sluice). Lines about health checks (GET and its path) are left out unless --all "
@@ -149,7 +149,7 @@ void add_logs_commands(Commands& commands) {
        .run = logs});
   commands.add(
       {.name = "exec",
-       .group = Group::run,
+       .group = Group::see,
        .summary = "Run a command inside a replica",
        .details = names +
                   " Of several revisions the one with most traffic is taken, and of its replicas the first "

@@ -44,7 +44,7 @@ Result<Code> run(Context& context) {
 void add_mcp_commands(Commands& commands) {
   commands.add(
       {.name = "mcp",
-       .group = Group::operate,
+       .group = Group::team,
        .summary = "Let an agent use this home, over standard input and output",
        .details = "Speaks the Model Context Protocol, one message a line, as clients expect of a program that they "
                   "start. The agent may do what you may do, and what shifts traffic or destroys something only after "

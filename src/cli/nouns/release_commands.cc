@@ -568,10 +568,10 @@ void add_release_commands(Commands& commands) {
                   .fill = documents_given,
                   .wait = to_the_end,
                   .tell = tell_changes});
-  apply.group = Group::run;
+  apply.group = Group::promote;
   commands.add(std::move(apply));
   commands.add({.name = "get",
-                .group = Group::run,
+                .group = Group::promote,
                 .summary = "List what was applied",
                 .args = {{.name = "kind", .help = "only this kind", .optional = true},
                          {.name = "name", .help = "only this one", .optional = true}},
@@ -579,14 +579,14 @@ void add_release_commands(Commands& commands) {
                 .example = "sluice get components",
                 .run = get});
   commands.add({.name = "describe",
-                .group = Group::run,
+                .group = Group::promote,
                 .summary = "Show an object with its status, as YAML",
                 .args = {kind, {.name = "name", .help = "its name"}},
                 .options = reading_options(),
                 .example = "sluice describe pin checkout-dev",
                 .run = describe});
   commands.add({.name = "delete",
-                .group = Group::run,
+                .group = Group::promote,
                 .summary = "Forget an object that was applied",
                 .details = "A release that is pinned, and a pin that runs something, stay.",
                 .args = {kind, {.name = "name", .help = "its name"}},
@@ -594,7 +594,7 @@ void add_release_commands(Commands& commands) {
                 .example = "sluice delete component checkout",
                 .run = remove});
 
-  commands.add_noun({.name = "releases", .group = Group::run, .summary = "Cut, compare and forget releases"});
+  commands.add_noun({.name = "releases", .group = Group::promote, .summary = "Cut, compare and forget releases"});
   commands.add({.name = "releases list",
                 .summary = "List releases, the newest first",
                 .options = reading_options({{.name = "component", .value = "NAME", .help = "only of this component"}}),
@@ -657,7 +657,7 @@ void add_release_commands(Commands& commands) {
                            .wait = to_the_end,
                            .tell = tell_needless}));
 
-  commands.add_noun({.name = "pins", .group = Group::run, .summary = "Show and set what environments run"});
+  commands.add_noun({.name = "pins", .group = Group::promote, .summary = "Show and set what environments run"});
   commands.add(
       {.name = "pins list",
        .summary = "List which release each environment runs",
@@ -701,7 +701,7 @@ void add_release_commands(Commands& commands) {
                            .what = which_pin}));
 
   commands.add({.name = "promote",
-                .group = Group::run,
+                .group = Group::promote,
                 .summary = "Bring what an environment runs to the next one",
                 .details = "All components move in one step or none does. If one of them does not become ready, all go "
                            "back. The release has to be ready in the source, and the pipeline to have the path.",
@@ -716,7 +716,7 @@ void add_release_commands(Commands& commands) {
                 .example = "sluice promote checkout --from dev --to staging",
                 .run = promote});
 
-  commands.add_noun({.name = "pipelines", .group = Group::run, .summary = "Stop and resume promotions"});
+  commands.add_noun({.name = "pipelines", .group = Group::promote, .summary = "Stop and resume promotions"});
   commands.add({.name = "pipelines list",
                 .summary = "List pipelines and their paths",
                 .options = reading_options(),

@@ -386,7 +386,7 @@ const Option kTimeout{
 void add_rollout_commands(Commands& commands) {
   using namespace rollout_commands;
   commands.add_noun(
-      {.name = "rollout", .group = Group::operate, .summary = "Move traffic to a new version in judged steps"});
+      {.name = "rollout", .group = Group::ship, .summary = "Move traffic to a new version in judged steps"});
   commands.add(command_of(
       {.name = "rollout start",
        .action = "Rollout/begin",

@@ -158,7 +158,7 @@ void add_runtime_commands(Commands& commands) {
   using namespace runtime_commands;
   const Arg name{.name = "name",
                  .help = "a revision (hello@2) or deployment that runs once, or an instance's id or a part of it"};
-  commands.add_noun({.name = "runtime", .group = Group::run, .summary = "See and stop what runs"});
+  commands.add_noun({.name = "runtime", .group = Group::operate, .summary = "See and stop what runs"});
   commands.add({.name = "runtime list",
                 .summary = "List what runs, where, and how many replicas are healthy",
                 .options = {lock_timeout_option()},

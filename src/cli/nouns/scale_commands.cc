@@ -50,7 +50,7 @@ void add_scale_commands(Commands& commands) {
   using namespace scale_commands;
   commands.add(
       {.name = "scale",
-       .group = Group::run,
+       .group = Group::ship,
        .summary = "Run more or fewer replicas of a deployment",
        .details = "Holds for each revision of the deployment that runs, and for those that are warmed later, whatever "
                   "their bundle.yaml says. Replicas that stay are not touched; requests go to a new one when it is "

@@ -392,7 +392,7 @@ void add_serve_commands(Commands& commands) {
        .example = "sluice deployer",
        .run = serve});
   commands.add({.name = "status",
-                .group = Group::operate,
+                .group = Group::see,
                 .summary = "Show what runs, and which share of requests it gets",
                 .details = "A tree of environments, deployments, revisions and replicas: the share that was asked for "
                            "and the one that the routers obey, with what each revision has answered; process, address "
@@ -407,7 +407,7 @@ void add_serve_commands(Commands& commands) {
                 .example = "sluice status",
                 .run = status});
   commands.add({.name = "console",
-                .group = Group::operate,
+                .group = Group::see,
                 .summary = "Print a link to the console that logs you in",
                 .details = "The link works once, within a minute. Its code follows the #, so no server and no log ever "
                            "sees it before the page posts it. sluice serve must listen at an address (--listen).",

@@ -239,7 +239,7 @@ const Option kNoWait{.name = "no-wait", .help = "return without waiting for the 
 
 void add_traffic_commands(Commands& commands) {
   using namespace traffic_commands;
-  commands.add_noun({.name = "traffic", .group = Group::operate, .summary = "Share requests between revisions"});
+  commands.add_noun({.name = "traffic", .group = Group::ship, .summary = "Share requests between revisions"});
   commands.add({.name = "traffic show",
                 .summary = "Show which revision gets which share",
                 .args = {environment_arg()},

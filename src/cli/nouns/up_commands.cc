@@ -544,7 +544,7 @@ void add_up_commands(Commands& commands) {
   for (Option& each : signing_options()) options.push_back(std::move(each));
   commands.add(
       {.name = "up",
-       .group = Group::run,
+       .group = Group::ship,
        .summary = "Run a folder and send requests to it",
        .details =
            "Packs and signs the folder, starts the control plane and a router in the background if they do not run, "

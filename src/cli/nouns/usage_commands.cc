@@ -107,7 +107,7 @@ Result<Code> show(Context& context) {
 
 void add_usage_commands(Commands& commands) {
   using namespace usage_commands;
-  commands.add_noun({.name = "usage", .group = Group::operate, .summary = "See usage, by customer and more"});
+  commands.add_noun({.name = "usage", .group = Group::see, .summary = "See usage, by customer and more"});
   std::vector<Option> options = {
       {.name = "by",
        .value = "WHAT",

@@ -70,7 +70,7 @@ Result<Code> watch_tree(Context& context) {
 
 void add_watch_commands(Commands& commands) {
   commands.add({.name = "watch",
-                .group = Group::operate,
+                .group = Group::see,
                 .summary = "Watch everything that runs, live",
                 .details = "The tree of sluice status with the rollouts that are under way, their steps and the "
                            "judge's verdicts. On a terminal it redraws every second, and q leaves. Without one it "

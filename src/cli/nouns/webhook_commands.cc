@@ -120,7 +120,7 @@ const Arg kWebhook{.name = "webhook", .help = "as webhooks list shows it"};
 
 void add_webhook_commands(Commands& commands) {
   using namespace webhook_commands;
-  commands.add_noun({.name = "webhooks", .group = Group::operate, .summary = "Tell other servers what happens"});
+  commands.add_noun({.name = "webhooks", .group = Group::team, .summary = "Tell other servers what happens"});
   commands.add(
       {.name = "webhooks add",
        .summary = "Post events to an address from now on",

@@ -161,7 +161,7 @@ void add_flow_commands(Commands& commands) {
   const Arg flow{.name = "flow", .help = "the flow's id, a part of it, or latest"};
   const Option kit{
       .name = "kit", .value = "FOLDER", .help = "the kit, to name the syncs that did not fire", .kind = Kind::path};
-  commands.add_noun({.name = "flow", .group = Group::operate, .summary = "Follow flows: what runs, and what ran"});
+  commands.add_noun({.name = "flow", .group = Group::see, .summary = "Follow flows: what runs, and what ran"});
   commands.add(
       {.name = "flow list",
        .summary = "List flows, the newest first",
@@ -194,7 +194,7 @@ void add_flow_commands(Commands& commands) {
        .run = trace});
   commands.add(
       {.name = "why",
-       .group = Group::operate,
+       .group = Group::see,
        .summary = "Explain the state of something, and what it waits for",
        .details = "Takes what you have: a revision (hello@2), a deployment (hello, or its id), an environment, a "
                   "router, a flow or an invocation. Of an object it says how it stands, what it waits for and for how "
