@@ -102,7 +102,11 @@ def test_first_week_02_a_dry_run_says_what_would_be_lost_and_changes_nothing(hom
     home.run("secrets", "put", "local", "notes/WORD", input="w")
     home.run("artifact", "build", folder / "bundle.yaml", "--name", "built")
     data = f"what it has stored, 4 bytes in {one['folder']}"
-    before = home.data("audit", "list")
+
+    def decided():  # routers that come and go are noticed meanwhile
+        return [entry for entry in home.data("audit", "list") if entry["caller"] != "sluice:observer"]
+
+    before = decided()
     for words, loses in ((["down", "notes", "--delete-data"], data),
                          (["revisions", "drain", "local", "notes@1"], None),
                          (["revisions", "archive", "local", "notes@1"], "the way back to it"),
@@ -116,7 +120,7 @@ def test_first_week_02_a_dry_run_says_what_would_be_lost_and_changes_nothing(hom
                          (["access", "tokens", "revoke", token], None)):
         would = home.run(*words, "--dry-run").stdout
         assert would.startswith("would ") and (loses or "") in would, f"{words}: {would}"
-    assert home.data("audit", "list") == before and stored(home) == [one]
+    assert decided() == before and stored(home) == [one]
 
 
 def test_first_week_02_what_can_be_undone_does_not_ask(home):
