@@ -17,12 +17,14 @@ LeasedStore leased(store::postgres::PostgresStore& store) {
   return {.renew = [&store] { return store.renew(); },
           .broken = [&store] { return store.broken(); },
           .batch = [&store] { return store.batch(); },
+          .end_late_calls = [&store] { store.end_late_calls(); },
           .resign = [&store] { store.resign(); }};
 }
 
 LeaseKeeper::LeaseKeeper(LeasedStore store, Disk& disk, Home home, std::function<void(const Error&)> lost)
     : store_(std::move(store)), disk_(disk), home_(std::move(home)), lost_(std::move(lost)) {
   thread_ = std::thread([this] { run(); });
+  watcher_ = std::thread([this] { watch(); });
 }
 
 LeaseKeeper::~LeaseKeeper() {
@@ -34,6 +36,12 @@ LeaseKeeper::~LeaseKeeper() {
   thread_.join();
   write_down();
   store_.resign();
+  {
+    const std::lock_guard guard(mutex_);
+    ended_all_ = true;
+  }
+  ended_.notify_all();
+  watcher_.join();
 }
 
 void LeaseKeeper::run() {
@@ -45,6 +53,16 @@ void LeaseKeeper::run() {
     const auto broken = renewed ? std::nullopt : store_.broken();
     if (broken) return lost_(*broken);
     write_down();
+    lock.lock();
+  }
+}
+
+void LeaseKeeper::watch() {
+  name_this_thread("lease.watch");
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, kRenewEvery, [&] { return ended_all_; })) {
+    lock.unlock();
+    store_.end_late_calls();
     lock.lock();
   }
 }

@@ -1,6 +1,7 @@
 // LeaseKeeper renews the lease on a store in PostgreSQL from a thread of its own, every second, and writes down in the
 // home how far the store has come. Once the lease is lost it says so, and this process must write nothing any more. At
-// its end it gives the lease back.
+// its end it gives the lease back. A second thread ends calls to a server that says nothing, once the lease has lapsed:
+// a wire that swallows all would otherwise keep a process that leads no more from noticing it.
 #pragma once
 
 #include <condition_variable>
@@ -17,11 +18,12 @@
 
 namespace sluice::host {
 
-// What the keeper asks of a store. All but `resign` are called on its thread.
+// What the keeper asks of a store. All but `resign` and `end_late_calls` are called on its thread.
 struct LeasedStore {
   std::function<Result<void>()> renew;
   std::function<std::optional<Error>()> broken;
   std::function<uint64_t()> batch;
+  std::function<void()> end_late_calls;
   std::function<void()> resign;
 };
 LeasedStore leased(store::postgres::PostgresStore& store);
@@ -36,6 +38,7 @@ class LeaseKeeper {
 
  private:
   void run();
+  void watch();
   void write_down();
 
   const LeasedStore store_;
@@ -46,7 +49,8 @@ class LeaseKeeper {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool ending_ = false;
-  std::thread thread_;
+  bool ended_all_ = false;  // nothing can wait for the server any more
+  std::thread thread_, watcher_;
 };
 
 }  // namespace sluice::host

@@ -30,13 +30,14 @@ struct Keeper : testing::Test {
               return std::nullopt;
             },
             .batch = [this] { return batch.load(); },
+            .end_late_calls = [this] { ++looks; },
             .resign = [this] { resigned = true; }};
   }
 
   RealDisk disk;
   TestingFolder folder;
   Home home{disk, folder.path("h")};
-  std::atomic<int> renewals = 0;
+  std::atomic<int> renewals = 0, looks = 0;
   std::atomic<uint64_t> batch = 7;
   std::atomic<bool> fails = false, lapsed = false, resigned = false, lost = false;
 };
@@ -50,6 +51,17 @@ TEST_F(Keeper, ItRenewsAndWritesDownHowFarTheStoreHasCome) {
   EXPECT_EQ(seen(), 9U);
   EXPECT_TRUE(resigned);
   EXPECT_FALSE(lost);
+}
+
+TEST_F(Keeper, CallsThatNobodyAnswersAreEndedWhileARenewalWaits) {
+  auto stuck = store();
+  stuck.renew = [this]() -> Result<void> {
+    ++renewals;
+    while (looks == 0) std::this_thread::yield();
+    return Error{.code = Code::unavailable, .message = "no answer"};
+  };
+  LeaseKeeper keeper(std::move(stuck), disk, home, [](const Error&) {});
+  EXPECT_TRUE(eventually([&] { return renewals > 1; }));
 }
 
 TEST_F(Keeper, OnlyALeaseThatHasLapsedIsLost) {

@@ -1,6 +1,10 @@
 // libpq's functions, as its header has had them since version 14; its ABI is stable.
 #include "store/postgres_connection.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <array>
 
 #include "base/shared_library.h"
@@ -32,6 +36,7 @@ struct Libpq {
   PGconn* (*connect)(const char* const*, const char* const*, int);
   void (*finish)(PGconn*);
   int (*status)(const PGconn*);
+  int (*socket)(const PGconn*);
   char* (*error_message)(const PGconn*);
   PGresult* (*exec)(PGconn*, const char*);
   PGresult* (*exec_params)(PGconn*, const char*, int, const uint32_t*, const char* const*, const int*, const int*, int);
@@ -66,9 +71,10 @@ Result<Libpq> load_libpq() {
   Libpq pq{};
   const bool complete =
       find(*library, "PQconnectdbParams", pq.connect) && find(*library, "PQfinish", pq.finish) &&
-      find(*library, "PQstatus", pq.status) && find(*library, "PQerrorMessage", pq.error_message) &&
-      find(*library, "PQexec", pq.exec) && find(*library, "PQexecParams", pq.exec_params) &&
-      find(*library, "PQsendQueryParams", pq.send_params) && find(*library, "PQenterPipelineMode", pq.enter_pipeline) &&
+      find(*library, "PQstatus", pq.status) && find(*library, "PQsocket", pq.socket) &&
+      find(*library, "PQerrorMessage", pq.error_message) && find(*library, "PQexec", pq.exec) &&
+      find(*library, "PQexecParams", pq.exec_params) && find(*library, "PQsendQueryParams", pq.send_params) &&
+      find(*library, "PQenterPipelineMode", pq.enter_pipeline) &&
       find(*library, "PQexitPipelineMode", pq.exit_pipeline) && find(*library, "PQpipelineSync", pq.sync_pipeline) &&
       find(*library, "PQgetResult", pq.get_result) && find(*library, "PQresultStatus", pq.result_status) &&
       find(*library, "PQresultErrorField", pq.error_field) && find(*library, "PQclear", pq.clear) &&
@@ -176,6 +182,7 @@ int64_t PostgresRows::integer(size_t row, int column) const { return big_endian(
 struct PostgresConnection::State {
   Libpq pq{};
   PGconn* connection = nullptr;
+  std::shared_ptr<PostgresWire> wire;
   std::string password;
   size_t sent = 0;  // in the pipeline
   bool send_failed = false;
@@ -223,6 +230,16 @@ struct PostgresConnection::State {
   };
 };
 
+PostgresWire::PostgresWire(int socket) : socket_(::fcntl(socket, F_DUPFD_CLOEXEC, 0)) {}
+
+PostgresWire::~PostgresWire() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+void PostgresWire::cut() {
+  if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+}
+
 PostgresConnection::PostgresConnection(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PostgresConnection::~PostgresConnection() = default;
 
@@ -255,6 +272,7 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::
                  .message = "PostgreSQL does not answer: " +
                             state->without_password(one_line(pq.error_message(state->connection)))};
   }
+  state->wire = std::make_shared<PostgresWire>(pq.socket(state->connection));
   pq.notice(
       state->connection, [](void*, const char*) {}, nullptr);
   return std::unique_ptr<PostgresConnection>(new PostgresConnection(std::move(state)));
@@ -321,5 +339,7 @@ Result<std::vector<PostgresRows>> PostgresConnection::run() {
 }
 
 bool PostgresConnection::alive() const { return state_->alive(); }
+
+std::shared_ptr<PostgresWire> PostgresConnection::wire() const { return state_->wire; }
 
 }  // namespace sluice::store::postgres

@@ -45,6 +45,20 @@ class PostgresRows {
   size_t rows_ = 0;
 };
 
+// The socket of a connection, which it outlives.
+class PostgresWire {
+ public:
+  explicit PostgresWire(int socket);  // of which it keeps a copy
+  ~PostgresWire();
+  PostgresWire(const PostgresWire&) = delete;
+  PostgresWire& operator=(const PostgresWire&) = delete;
+
+  void cut();  // from any thread
+
+ private:
+  const int socket_;
+};
+
 class PostgresConnection {
  public:
   // An error never shows the password.
@@ -62,6 +76,9 @@ class PostgresConnection {
 
   // False once the wire is cut: what was under way then may have happened.
   bool alive() const;
+
+  // The wire itself, by which another thread may end a call that waits for a server that says nothing.
+  std::shared_ptr<PostgresWire> wire() const;
 
  private:
   struct State;

@@ -252,12 +252,20 @@ struct PostgresStore::State {
   mutable std::mutex breaking;
   std::optional<Error> broken;
 
+  std::mutex wiring;
+  std::vector<std::weak_ptr<PostgresWire>> wires;  // of all connections
+
   std::mutex pooling;
   std::vector<std::unique_ptr<PostgresConnection>> idle;
 
   Result<std::unique_ptr<PostgresConnection>> connect() {
     auto opened = PostgresConnection::open(address);
     if (!opened) return opened;
+    {
+      const std::lock_guard guard(wiring);
+      std::erase_if(wires, [](const auto& each) { return each.expired(); });
+      wires.push_back((*opened)->wire());
+    }
     if (auto set = (*opened)->execute("SET synchronous_commit = on; SET lock_timeout = '10s'"); !set)
       return set.error();
     return opened;
@@ -725,6 +733,15 @@ Result<void> PostgresStore::renew() {
   state_->lease_until_ns = asked_ns + state_->options.lease_s * int64_t{1'000'000'000};
   (void)state_->renewer->query(kHere, {parameter(state_->options.name), parameter(state_->options.instance)});
   return {};
+}
+
+void PostgresStore::end_late_calls() {
+  const int64_t until_ns = state_->lease_until_ns;
+  if (until_ns == 0 || state_->clock->monotonic_ns() < until_ns) return;
+  const std::lock_guard guard(state_->wiring);
+  for (const auto& each : state_->wires) {
+    if (auto wire = each.lock()) wire->cut();
+  }
 }
 
 void PostgresStore::resign() {

@@ -85,6 +85,8 @@ class PostgresStore final : public Store, public KeptFiles {
 
   // Holds the lease for its whole time from now on. Where that cannot be done before it lapses, the store is broken.
   Result<void> renew();
+  // From another thread than renew(): once the lease has lapsed, calls that still wait for the server are ended.
+  void end_late_calls();
   // Gives the lease back, so that nobody has to wait for its end.
   void resign();
   // For a follower: says that it is there. A leader says so with renew().
