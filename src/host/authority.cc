@@ -589,22 +589,65 @@ Sight::Sight(const Authority& authority, const engine::Caller& who, store::Snaps
   admin_ = sees({.action = "read", .right = "administer"});
 }
 
+namespace {
+
+// What a row says in a field; nothing if it says no text there.
+std::optional<std::string> said_in(store::Snapshot& all, const std::string& rows, const std::string& key,
+                                   const std::string& field) {
+  auto row = all.get(rows, key);
+  auto fields = row && *row ? parse_json((*row)->value) : Result<Document>(Error{});
+  const json::value* said = fields && fields->root.is_object() ? fields->root.get_object().if_contains(field) : nullptr;
+  return said != nullptr && said->is_string() ? std::optional<std::string>(said->get_string()) : std::nullopt;
+}
+
+// The field in which rows of another kind, such as DeployPlan[N], name the concept's first kind of rows that they
+// belong to.
+std::optional<std::string> field_of_owner(const lang::Symbols& symbols, const std::string& owner,
+                                          std::string_view kind) {
+  using Kind = lang::Shape::Kind;
+  const auto at = symbols.find_concept(owner);
+  if (!at || symbols.concepts[*at].source->params.empty()) return std::nullopt;
+  const lang::ConceptSymbol& concept_ = symbols.concepts[*at];
+  const std::string& first = concept_.source->params[0].text;
+  auto shape = [&](lang::TypeId type) -> const lang::Shape& { return symbols.types[symbols.types.present(type)]; };
+  for (const lang::RelationSymbol& each : concept_.relations) {
+    if (!each.name.empty() || !each.keyed || shape(each.key).kind != Kind::parameter) continue;
+    if (shape(each.key).name != kind) continue;
+    for (const lang::FieldSymbol& field : each.fields) {
+      const lang::Shape& held = shape(field.type);
+      if (held.kind == Kind::parameter && held.owner == owner && held.name == first) return field.name;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool Sight::sees_row(store::Snapshot& all, std::string_view relation, std::string_view key) {
   const std::string owner = concept_of(relation);
   if (owner == "Access" || owner == "Session" || owner == "Webhook") return admin_;
   if (everywhere_) return true;
-  // Rows of another domain than the concept's first are not known by the way's argument.
-  if (relation.find('[') != std::string_view::npos) return false;
   const std::string row(key.substr(0, key.find('\0')));
-  auto [known, fresh] = rows_.try_emplace(owner + "/" + row, false);
-  if (!fresh) return known->second;
-  for (const lang::KitScope& each : authority_.parts_.kit->kit().scopes) {
-    if (each.scope.concept_ != owner) continue;
+  const size_t kind = relation.find('[');
+  const std::string rows =
+      kind == std::string_view::npos ? owner : std::string(relation.substr(0, relation.find(']') + 1));
+  if (auto known = rows_.find(rows + "/" + row); known != rows_.end()) return known->second;
+  bool seen = false;
+  if (kind != std::string_view::npos) {
+    const auto field = field_of_owner(authority_.parts_.kit->symbols(), owner,
+                                      std::string_view(rows).substr(kind + 1, rows.size() - kind - 2));
+    const auto first = field ? said_in(all, rows, row, *field) : std::nullopt;
+    seen = first && sees_row(all, owner, *first);
+  } else {
+    const auto& scopes = authority_.parts_.kit->kit().scopes;
+    const auto scope = std::ranges::find_if(scopes, [&](const auto& each) { return each.scope.concept_ == owner; });
+    const std::vector<std::string> way = scope == scopes.end() ? std::vector<std::string>() : scope->scope.parts();
+    // Rows that have the way's argument as a field, such as those of secrets, are known by more than that.
+    const auto own = way.size() == 1 ? said_in(all, owner, row, way[0]) : std::nullopt;
     deploy::Wanted wanted{.action = "read", .right = "view"};
-    known->second = authority_.follow(all, each.scope.parts(), row, wanted) && sees(wanted);
-    break;
+    seen = !way.empty() && authority_.follow(all, way, own.value_or(row), wanted) && sees(wanted);
   }
-  return known->second;
+  return rows_[rows + "/" + row] = seen;
 }
 
 bool Sight::sees_flow(store::Snapshot& all, const Ulid& flow) {

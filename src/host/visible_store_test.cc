@@ -35,6 +35,25 @@ TEST_F(VisibleStoreTest, RowsOfOtherEnvironmentsAreNotThere) {
   EXPECT_EQ(visible.commit({}).error().code, Code::denied);
 }
 
+TEST_F(VisibleStoreTest, RowsThatAreKnownByMoreThanTheirEnvironmentBelongToIt) {
+  for (const std::string env : {"staging", "prod"}) {
+    put("Secret", env + "/shop/KEY", {{"environment", env}, {"name", "shop/KEY"}, {"provider", "store"}});
+    put("Secret.known", lang::child_key(env + "/shop/KEY", "1"), {{"version", "1"}});
+    put("DeployPlan", "dp-" + env, {{"environment", env}});
+    put("DeployPlan[N]", "dp-" + env + "/0", {{"ofPlan", "dp-" + env}, {"place", 0}});
+    put("DeployPlan[N].lastLines", lang::child_key("dp-" + env + "/0", "1"), "no");
+    put("DeployPlan[R]", env + "-rule", {{"rule", "Again"}});
+  }
+  EXPECT_THAT(keys("user:viewer", "Secret"), ElementsAre("staging/shop/KEY"));
+  EXPECT_THAT(keys("user:viewer", "Secret.known"), ElementsAre(lang::child_key("staging/shop/KEY", "1")));
+  EXPECT_THAT(keys("user:viewer", "DeployPlan"), ElementsAre("dp-staging"));
+  EXPECT_THAT(keys("user:viewer", "DeployPlan[N]"), ElementsAre("dp-staging/0"));
+  EXPECT_THAT(keys("user:viewer", "DeployPlan[N].lastLines"), ElementsAre(lang::child_key("dp-staging/0", "1")));
+  EXPECT_THAT(keys("user:viewer", "DeployPlan[R]"), IsEmpty()) << "they name no plan";
+  EXPECT_THAT(keys("user:shop", "Secret"), IsEmpty());
+  EXPECT_THAT(keys("user:all-viewer", "DeployPlan[N]"), ElementsAre("dp-prod/0", "dp-staging/0"));
+}
+
 TEST_F(VisibleStoreTest, FlowsOfOtherEnvironmentsAreNotThere) {
   auto flow = [&](uint8_t number, const std::string& caller, const std::string& deployment) {
     Ulid id = Ulid::parse("01K5Z00000000000000000000" + std::to_string(number)).value();
