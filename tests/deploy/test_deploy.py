@@ -200,6 +200,25 @@ def test_a_rollback_undoes_a_plan_that_stopped_half_way(home):
     assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
 
 
+def test_a_rollback_serves_what_it_brings_back(home, eventually):
+    """Also when nothing ran any more."""
+    folder = app(home)
+    home.run("deploy", folder, "--yes")
+    home.change(folder / "cart", "2.0.0")
+    home.run("deploy", folder, "--yes")
+    home.stop()
+    assert home.data("rollback", "--yes")["phase"] == "rolledBack"
+    eventually(lambda: answers_now(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")},
+               lambda: answers_now(home))
+
+
+def answers_now(home):
+    try:
+        return answers(home)
+    except OSError as error:
+        return str(error)
+
+
 def test_a_manifest_is_resolved_and_compared(home):
     folder = app(home)
     home.run("env", "create", "staging")

@@ -251,8 +251,8 @@ void tell_next(Context& context, const PlanDocument& plan) {
   } else if (plan.phase == "stuck") {
     for (const auto& each : plan.nodes) {
       if (each.status != "stuck") continue;
-      context.output.note(each.node + " could not be undone: " + each.trouble.value_or("") + "; look: sluice why " +
-                          each.target);
+      context.output.note(each.node + " could not be undone: " + each.trouble.value_or("") +
+                          (each.revision ? "; look: sluice why " + *each.revision : ""));
     }
     context.output.note("next: remove what stands in the way, then run sluice deploy rollback " + plan.plan_id);
   }
@@ -376,8 +376,11 @@ Result<Code> begin_and_watch(Context& context, CommandDoor& door, const std::str
 
 // ---------------------------------------------------------------------------------------------------------- execute
 
-// What serves must be kept running when this command has ended.
+// What serves must be kept running when this command has ended. After a login that is the server's own business.
 Result<void> begin_serving(Context& context, const std::string& environment) {
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  if (opening->server) return {};
   auto home = home_of(context);
   if (!home) return home.error();
   RealClock clock;
@@ -712,6 +715,10 @@ Result<Code> rollback(Context& context) {
                                     after_undoing(*plan));
   if (!yes) return yes.error();
   if (!*yes) return Code::ok;
+  door->reset();
+  if (auto serves = begin_serving(context, plan->environment_id); !serves) return serves.error();
+  door = CommandDoor::open(context);
+  if (!door) return door.error();
   auto begun = (*door)->call("DeployPlan/rollback", {{"plan", id}}, host::WaitFor::answer, "rollback");
   if (!begun) return begun.error();
   if (begun->code != Code::ok && begun->variant != "partial") return refusal_in_words(context, *begun);
