@@ -31,6 +31,27 @@ std::string pack_word(const std::string& descriptor) {
   return path.substr(path.rfind('.') + 1);
 }
 
+// What a document says at a place; null if nothing.
+const json::value* said_at(const json::value& root, const std::string& pointer) {
+  const json::value* at = &root;
+  for (size_t begin = 1; at != nullptr && begin <= pointer.size();) {
+    const size_t end = std::min(pointer.find('/', begin), pointer.size());
+    const std::string token = pointer.substr(begin, end - begin);
+    if (const auto* object = at->if_object()) {
+      const auto found = std::ranges::find_if(*object, [&](const auto& each) {
+        std::string own;
+        append_pointer_token(own, {each.key().data(), each.key().size()});
+        return own.compare(1, std::string::npos, token) == 0;
+      });
+      at = found == object->end() ? nullptr : &found->value();
+    } else {
+      at = nullptr;
+    }
+    begin = end + 1;
+  }
+  return at;
+}
+
 class Planner {
  public:
   Planner(const AppManifest& manifest, const Document& document, const Situation& situation)
@@ -76,8 +97,26 @@ class Planner {
     return path;
   }
 
+  // Where it is said what holds in the environment: by an overlay, if one says something else than the rest.
+  std::string origin_of(const std::string& path) const {
+    std::string environment = situation_.environment;
+    for (size_t i = 0; i <= kMaxExtends; ++i) {
+      const std::string own = pointer("/environments/", environment);
+      for (const std::string& overlay : {own + "/overrides", own}) {
+        const json::value* said = said_at(document_.root, overlay + path);
+        if (said == nullptr) continue;
+        const json::value* first = said_at(document_.root, path);
+        return first != nullptr && *first == *said ? path : overlay + path;
+      }
+      const json::value* base = said_at(document_.root, own + "/extends");
+      if (base == nullptr || !base->is_string()) break;
+      environment = std::string(base->get_string());
+    }
+    return path;
+  }
+
   void miss(const std::string& path, const std::string& message) {
-    auto place = document_.position_of(path);
+    auto place = document_.position_of(origin_of(path));
     planned_.missing.push_back((place ? to_string(*place) + ": " : "") + message);
   }
 
@@ -143,8 +182,7 @@ class Planner {
       provider("/observability/provider", "telemetry", *manifest_.observability->provider, "the telemetry provider");
     }
     if (manifest_.secrets) {
-      provider("/environments/" + situation_.environment + "/secrets/provider", "secrets", manifest_.secrets->provider,
-               "the secrets provider");
+      provider("/secrets/provider", "secrets", manifest_.secrets->provider, "the secrets provider");
     }
   }
 

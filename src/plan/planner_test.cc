@@ -151,6 +151,21 @@ infrastructure:
                   "app.deploy.yaml:6:3: there is no bundle of other"));
 }
 
+TEST_F(Planning, AMissingProviderThatAnOverlayNamesHasItsLine) {
+  offer("web");
+  EXPECT_THAT(plan(R"(runtimes:
+  cloud: {type: local}
+components:
+  web: {folder: w}
+environments:
+  base: {secrets: {provider: aws-sm}}
+  local: {extends: base, overrides: {runtimes: {cloud: {type: ecs-fargate}}}}
+)")
+                  .missing,
+              ElementsAre(HasSubstr("app.deploy.yaml:8:57: the runtime ecs-fargate is served by no pack"),
+                          HasSubstr("app.deploy.yaml:7:20: the secrets provider aws-sm is served by no pack")));
+}
+
 TEST_F(Planning, NothingIsDeployedWhereNothingDeploys) {
   offer("api");
   situation.packs.clear();

@@ -109,6 +109,30 @@ def test_a_bundle_that_vanished_between_plan_and_execute(home):
     assert answers(home) == before
 
 
+def test_what_cannot_be_undone_is_named_with_what_to_look_at(home):
+    folder = app(home)
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text().replace("  web:\n    folder: ./web\n", "  front:\n    folder: ./web\n")
+                        .replace("      web: { customer: acme }\n", "      front: { customer: acme }\n"))
+    home.run("deploy", folder, "--yes")
+    home.change(folder / "web", "2.0.0")
+    home.run("deploy", folder, "--yes")
+    first = next(each for each in home.data("revisions", "list", "local") if each["bundle_id"] == "web")
+    home.run("revisions", "drain", "local", first["revision_id"], "--yes")
+    kept = home.home / "blobs/bundles" / first["revision_id"]
+    kept.rename(home.folder / "away")
+    stuck = home.run("rollback", "--yes", code=1)
+    assert "traffic-split/front stuck" in stuck.stdout, stuck.stdout
+    hint = re.search(r"traffic-split/front could not be undone: .*; look: sluice (why \S+)\n", stuck.stderr)
+    assert "web@2 is ready" in home.run(*hint[1].split()).stdout
+    again = re.search(r"then run sluice (deploy rollback \S+)\n", stuck.stderr)
+    assert answers(home)["web"] == (200, "web 2.0.0\n")
+    (home.folder / "away").rename(kept)
+    home.run("revisions", "retry", "local", first["revision_id"], code=None)
+    home.run(*again[1].split(), "--yes")
+    assert answers(home)["web"] == (200, "web 1.0.0\n")
+
+
 def test_a_program_that_hangs_is_given_up(home):
     folder = app(home)
     home.run("deploy", folder, "--yes")

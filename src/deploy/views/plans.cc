@@ -124,6 +124,15 @@ OrNull<std::string> revision_made(const States& states, const DeployPlanFound& f
   return made;
 }
 
+// The revision that the plan has brought of a component.
+OrNull<std::string> revision_brought(const States& states, const DeployPlanFound& found, const std::string& component) {
+  OrNull<std::string> brought;
+  for (const auto& each : states.deploy_plan().components(found.id).values()) {
+    if (each.component == component && !each.revision.empty()) brought.emplace(each.revision);
+  }
+  return brought;
+}
+
 void add_nodes(const States& states, const DeployPlanFound& found, bool started, int64_t now_ms, PlanDocument& plan) {
   std::map<int64_t, deploy_plan::DeployPlanNRecord> rows;
   for (auto& each : states.deploy_plan().find_by_of_plan(found.id))
@@ -158,6 +167,8 @@ void add_nodes(const States& states, const DeployPlanFound& found, bool started,
             told.note = rollout_note(states, found, node.target);
           } else if (told.status == "running" && node.kind == "deploy-concept") {
             told.revision = revision_made(states, found, node.target);
+          } else if (told.status == "stuck") {
+            told.revision = revision_brought(states, found, node.target);
           }
         }
         plan.nodes.push_back(std::move(told));

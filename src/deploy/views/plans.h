@@ -39,7 +39,7 @@ struct PlanNodeDocument {
   OrNull<int64_t> took_ms;
   OrNull<std::string> trouble;
   OrNull<std::string> note;             // where it is, while it runs: "canary running at 25%, step 2 of 4"
-  OrNull<std::string> revision;         // that it stages and warms, while it runs
+  OrNull<std::string> revision;         // that it stages and warms, while it runs; that it brought, if it is stuck
   std::vector<std::string> last_lines;  // of a program that did not start
 };
 BOOST_DESCRIBE_STRUCT(PlanNodeDocument, (),

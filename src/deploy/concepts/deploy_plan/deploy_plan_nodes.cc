@@ -269,6 +269,7 @@ Undo::Outcome DeployPlan::finish_undo(const Undo& ask, const Undo::Outcome& outc
   Blocks blocks(state, ask.plan);
   if (ok) {
     node->status = DeployPlanStatus::undone;
+    node->trouble.clear();  // of an earlier try
     const auto& how = *get_if<Undo::Ok>(&outcome);
     if (how.deployment) adopt(state, ask.plan, *record, ask, how);
     for (int64_t each : blocks.at(ask.place).before) {
