@@ -20,12 +20,13 @@ class PlanDelivery : public WorkflowTest {
  protected:
   // A plan of one component of this version.
   std::string planned(const std::string& version, const std::string& rollout = kCanary) {
-    engine::End end = kit.run(
-        "DeployPlan/plan",
-        {{"manifest", "app: {name: shop, version: '" + version + "'}\nrollout: " + rollout +
-                          "\ncomponents:\n  web: {folder: ./web, kit: front, routes: [{path: /" + version + "}]}\n"},
-         {"environment", "local"},
-         {"bundles", {{{"component", "web"}, {"archive", world.put("web", version)}, {"signature", ""}}}}});
+    engine::End end =
+        kit.run("DeployPlan/plan",
+                {{"manifest", "app: {name: shop, version: '" + version + "'}\nrollout: " + rollout +
+                                  "\ncomponents:\n  web: {folder: ./web, kit: front, routes: [{path: /" + version +
+                                  "}]}\nenvironments: {prod: {components: {web: {customer: acme}}}}\n"},
+                 {"environment", "local"},
+                 {"bundles", {{{"component", "web"}, {"archive", world.put("web", version)}, {"signature", ""}}}}});
     EXPECT_EQ(end.variant, "ok") << write(end.fields);
     return end.variant == "ok" ? text(end, "plan") : "";
   }
@@ -249,6 +250,7 @@ TEST_F(PlanDelivery, WhatCannotBeUndoneIsNamedAndCanBeTriedAgain) {
   ASSERT_EQ(kit.run("Deployment/resume", {{"deployment", deployment}}).variant, "ok");
   ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", plan}}).variant, "ok");
   EXPECT_EQ(served(), "/1 1=10000");
+  for (const auto& [key, row] : kit.rows("DeployPlan[N]")) EXPECT_EQ(row.at("trouble"), json::value("")) << key;
 }
 
 TEST_F(PlanDelivery, AFailureThatCannotBeUndoneIsTold) {

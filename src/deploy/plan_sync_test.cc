@@ -452,6 +452,33 @@ TEST_F(PlanTest, ARenamedComponentKeepsItsDeployment) {
   EXPECT_THAT(texts(twice, "errors"), ElementsAre(HasSubstr("are the same bundle for the same customer")));
 }
 
+TEST_F(PlanTest, OfSeveralCustomersItIsTheOneThatIsNamed) {
+  const std::string api = world.put("api", "1.0.0");
+  auto up_for = [&](const std::string& customer) {
+    const json::object mine{
+        {"customer", customer}, {"hosts", json::array{customer + ".example"}}, {"pathPrefixes", json::array{"/"}}};
+    ASSERT_EQ(up(api, mine).variant, "ok");
+  };
+  up_for("acme");
+  up_for("globex");
+  engine::End several = plan_of({{"api", world.put("api", "2.0.0")}});
+  ASSERT_EQ(several.variant, "invalidManifest") << write(several.fields);
+  EXPECT_THAT(texts(several, "errors"), ElementsAre(HasSubstr("3:3: api runs in local for several customers: ")));
+  // In local, local-dev is meant where nobody is named.
+  up_for("local-dev");
+  ASSERT_EQ(execute(planned({{"api", world.put("api", "2.0.0")}})).variant, "ok");
+  EXPECT_THAT(state(), HasSubstr(R"(api["/"] 1.0.0=10000; api["/"] 1.0.0=10000; api["/"] 2.0.0=10000; )"));
+  ASSERT_EQ(execute(planned({{"api", world.put("api", "3.0.0"), "    customer: globex\n"}})).variant, "ok");
+  EXPECT_THAT(state(), HasSubstr(R"(api["/"] 1.0.0=10000; api["/"] 2.0.0=10000; api["/"] 3.0.0=10000; )"));
+}
+
+TEST_F(PlanTest, OutsideLocalACustomerIsNamedBeforehand) {
+  engine::End end = plan_of({{"api", world.put("api", "1.0.0")}}, "", {{"environment", "prod"}});
+  ASSERT_EQ(end.variant, "invalidManifest") << write(end.fields);
+  EXPECT_THAT(texts(end, "errors"),
+              ElementsAre("app.deploy.yaml:3:3: outside local api runs for a customer; `customer` says for which"));
+}
+
 TEST_F(PlanTest, ATargetLeavesTheOthersAsTheyAre) {
   const std::string api = world.put("api", "1.0.0");
   auto parts = [&](const std::string& version) {

@@ -560,11 +560,12 @@ components:
     # replicas: 2                    # else as its bundle.yaml says, and so of
     # health: { path: /ready }       # the fields of its health check
 
-# What differs between environments; `extends` takes over what another one says.
+# What differs between environments; `extends` takes over what another one says. Outside local, each component runs for
+# a customer.
 # environments:
 #   staging:
 #     components:
-#       NAME: { settings: { GREETING: hello from staging } }
+#       NAME: { customer: acme, settings: { GREETING: hello from staging } }
 
 # After a failure: rollback (undo what was done) or stop.
 # onFailure: rollback

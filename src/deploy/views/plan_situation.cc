@@ -79,6 +79,7 @@ class Drafter {
     look_at(manifest.components, drafted.missing);
     look_at(manifest.concepts, drafted.missing);
     if (!drafted.missing.empty()) return drafted;
+    check_customers(manifest, parsed.document, drafted.faults);
     check_bundles(manifest, parsed.document, drafted.faults);
     drafted.faults.insert(drafted.faults.end(), faults_of_migrations_.begin(), faults_of_migrations_.end());
     if (!drafted.faults.empty()) return drafted;
@@ -189,6 +190,23 @@ class Drafter {
         faults.push_back(told_at(document, manifest, name, sound.error().path,
                                  sound.error().path + " of " + name + ": " + sound.error().message));
       }
+    }
+  }
+
+  // Nobody can be asked for a customer while the plan runs.
+  void check_customers(const plan::AppManifest& manifest, const Document& document, std::vector<std::string>& faults) {
+    for (const DraftComponent& each : draft_.components) {
+      if (!each.customer.empty() || !each.deployment.empty()) continue;
+      const std::string& bundle = situation_.offered.at(each.component).bundle;
+      std::string customers;
+      for (const auto& other : states_.deployment().find_by_environment(order_.environment)) {
+        if (other.record.bundle == bundle) customers += (customers.empty() ? "" : ", ") + other.record.customer;
+      }
+      if (customers.empty() && order_.environment == kLocal) continue;
+      const std::string why = customers.empty()
+                                  ? "outside local " + each.component + " runs for a customer"
+                                  : bundle + " runs in " + order_.environment + " for several customers: " + customers;
+      faults.push_back(told_at(document, manifest, each.component, "", why + "; `customer` says for which"));
     }
   }
 
@@ -424,10 +442,15 @@ class Drafter {
     draft_.rules = std::move(kept);
   }
 
+  // Whether the deployment is there, and is the one of this customer if one is named.
+  bool is_for(const std::string& deployment, const std::string& customer) {
+    auto record = states_.deployment().get(deployment::DeploymentId(deployment));
+    return record && (customer.empty() || record->customer == customer);
+  }
+
   std::string deployment_of(const std::string& component, const std::string& bundle, const std::string& customer) {
     if (auto before = before_.find(component); before != before_.end()) {
-      if (states_.deployment().has(deployment::DeploymentId(before->second.deployment)))
-        return before->second.deployment;
+      if (is_for(before->second.deployment, customer)) return before->second.deployment;
     }
     std::vector<std::string> found;
     for (const auto& each : states_.deployment().find_by_environment(order_.environment)) {
@@ -496,7 +519,8 @@ class Drafter {
       std::optional<plan::Running> there;
       std::optional<bundle::Migrations> migrations;
       if (auto before = before_.find(name); before != before_.end()) {
-        plan::Running known = running(before->second.deployment);
+        plan::Running known =
+            is_for(before->second.deployment, draft.customer) ? running(before->second.deployment) : plan::Running();
         if (!known.revision.empty() && known.archive == given->archive) {
           offered.version = known.version;
           offered.tree = known.tree;
@@ -535,6 +559,8 @@ class Drafter {
       if (there) {
         draft.deployment = there->deployment;
         draft.revision = there->revision;
+        auto deployed = states_.deployment().get(deployment::DeploymentId(draft.deployment));
+        if (deployed && draft.customer.empty()) draft.customer = deployed->customer;
         for (const json::value* old : {&there->settings, &there->runtime_refs}) {
           if (!old->is_object()) continue;
           for (const auto& each : old->get_object()) {
