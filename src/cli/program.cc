@@ -190,7 +190,12 @@ int run_program(int count, char** words, const AddConcepts& add) {
   deploy::SeriesWatch series_watch(fleet, clock);
   loaded.observers.push_back(&series_watch);
   loaded.tools.add(series_watch);
-  deploy::PackKeeper pack_keeper(disk, pack_shelf, host::fits_the_kit);
+  deploy::AppKitShelf app_kits(disk, home ? home->root().string() : "");
+  loaded.tools.add(app_kits);
+  deploy::PackKeeper pack_keeper(disk, pack_shelf, [&](const pack::Pack& pack) {
+    auto fits = host::fits_the_kit(pack);
+    return fits ? app_kits.load() : fits;
+  });
   loaded.tools.add(pack_keeper);
   deploy::LocalMeans means{
       .disk = &disk,
@@ -199,8 +204,6 @@ int run_program(int count, char** words, const AddConcepts& add) {
       .port_range = deploy::views::port_range};
   loaded.tools.add(means);
   loaded.packs = &packs;
-  deploy::AppKitShelf app_kits(disk, home ? home->root().string() : "");
-  loaded.tools.add(app_kits);
   host::ServedConcepts served(app_kits, clock);
   loaded.observers.push_back(&served);
   packs.with(served);

@@ -104,4 +104,9 @@ void AppKitShelf::load_with(Load load) {
   load_ = std::move(load);
 }
 
+Result<void> AppKitShelf::load() {
+  std::lock_guard lock(mutex_);
+  return load_ ? load_() : Result<void>();
+}
+
 }  // namespace sluice::deploy

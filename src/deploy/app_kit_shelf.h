@@ -54,6 +54,8 @@ class AppKitShelf {
   Result<std::string> put(const KeptRule& whose, const std::optional<AppRule>& rule);
 
   void load_with(Load load);
+  // Has the engine that runs take over what the home keeps by now; without one there is nothing to do.
+  Result<void> load();
 
  private:
   Disk& disk_;

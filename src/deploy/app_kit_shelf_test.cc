@@ -34,6 +34,7 @@ struct AppKitShelves : testing::Test {
 
 TEST_F(AppKitShelves, KeepNothingBeforeAnEngineRuns) {
   EXPECT_EQ(put("local", rule).error().code, Code::unavailable);
+  EXPECT_TRUE(shelf.load()) << "the engine that is started next has all of it";
   EXPECT_THAT(all(), IsEmpty());
 }
 
@@ -47,6 +48,8 @@ TEST_F(AppKitShelves, HaveWhatTheEngineLoadsWhenItLoadsIt) {
   EXPECT_EQ(put("prod-eu", std::nullopt).value(), "ProdEu_Shop_Again") << "what is not there is out already";
   EXPECT_EQ(put("local", std::nullopt).value(), "Local_Shop_Again");
   EXPECT_THAT(seen, ElementsAre("Local_Shop_Again in", "Local_Shop_Again out"));
+  EXPECT_TRUE(shelf.load());
+  EXPECT_EQ(seen.size(), 3U);
 }
 
 TEST_F(AppKitShelves, LeaveOutWhatCannotBeRead) {

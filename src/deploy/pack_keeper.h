@@ -19,7 +19,8 @@ struct KeptPack {
 
 class PackKeeper {
  public:
-  // Whether a pack can be loaded beside what runs; its error says what is wrong with its concept.
+  // Whether a pack can be loaded beside what runs; its error says what is wrong with its concept. An engine that runs
+  // has the concept afterwards.
   using Fits = std::function<Result<void>(const sluice::pack::Pack& pack)>;
 
   PackKeeper(Disk& disk, sluice::pack::PackShelf& shelf, Fits fits)
