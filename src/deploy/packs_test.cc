@@ -44,6 +44,27 @@ TEST(Packs, DefaultsAreBuiltInAndServeTheirSlots) {
   EXPECT_EQ(find_built_in("sluice.sessions.redis")->slot, "sessions");
 }
 
+TEST(Packs, BuiltInOnesAskSoundQuestions) {
+  for (const BuiltInPack& each : built_in_packs()) {
+    EXPECT_FALSE(bundle::fault_of(questions_of(each), "")) << each.path;
+  }
+}
+
+TEST(Packs, AVaultAsksForWhatItsLoginNeeds) {
+  const auto questions = questions_of(*find_built_in("sluice.secrets.vault"));
+  const auto refused = [&](const json::object& given) {
+    return bundle::complete_answers(questions, given).error().message;
+  };
+  EXPECT_EQ(refused({}), "address has no answer: Where is the Vault?");
+  EXPECT_EQ(refused({{"address", "https://vault.example"}}), "token_file has no answer: Which file has the token?");
+  EXPECT_EQ(refused({{"address", "https://vault.example"}, {"auth", "approle"}, {"secret_id_file", "/id"}}),
+            "role_id has no answer: Which role?");
+  const auto answers =
+      bundle::complete_answers(questions, {{"address", "https://vault.example"}, {"token_file", "/t"}});
+  EXPECT_EQ(answers.value(),
+            (json::object{{"address", "https://vault.example"}, {"token_file", "/t"}, {"auth", "token"}}));
+}
+
 TEST(Packs, ADeployerNamesItsRuntime) {
   EXPECT_EQ(runtime_type_of({"sluice.deployer.local-process", "1.0.0"}), "local");
   EXPECT_EQ(runtime_type_of({"sluice.deployer.container", "1.0.0"}), "local");

@@ -205,3 +205,30 @@ def test_another_client_of_vault_agrees_on_the_wire(home, vault, node_vault):
     assert drive("write", "secret/data/local/keeper/TOKEN", "from node")["data"]["version"] == 2
     assert home.run("secrets", "rotate", "local", "keeper/TOKEN").stdout.endswith("version 3\n")
     assert drive("status")["sealed"] is False
+
+
+def test_built_in_packs_ask_for_what_they_need(home, keeper, vault):
+    home.run("secrets", "list", "local")
+    update = ["env-packs", "update", "local", "sluice.secrets.vault@1.0.0"]
+    schema = home.data(*update, "--schema")
+    assert schema["properties"]["auth"]["enum"] == ["token", "approle", "kubernetes"]
+    token, answers_file = home.folder / "token", home.folder / "answers.yaml"
+    token.write_text(vault.root)
+    said = f"address: {vault.address}\n"
+    for more, why in (("", "token_file has no answer: Which file has the token?; nothing was changed"),
+                      ("auth: approle\nrole_id: role\n", "secret_id_file has no answer"),
+                      ("auth: magic\n", "is none of the choices"),
+                      ("token_file: token\n", "token_file: it does not match"),
+                      (f"tokenfile: {token}\n", "did you mean token_file?")):
+        answers_file.write_text(said + more)
+        assert why in home.run(*update, "--answers", answers_file, code=1).stderr
+        assert bound(home) == "sluice.secrets.store@1.0.0"
+    answers_file.write_text(said + f"token_file: {token}\n")
+    home.run(*update, "--answers", answers_file)
+    answers_file.unlink()
+    put(home, "one")
+    assert vault.asked("secret/data/local/keeper/TOKEN") and bound(home) == "sluice.secrets.vault@1.0.0"
+    assert answers(home.up(keeper)["urls"][0]) == {shown("one")}
+    setup = {each["slot"]: each["answers"] for each in home.data("config", "show", "local")["setup"]}
+    assert setup["secrets"] == {"address": vault.address, "auth": "token", "token_file": str(token)}
+    bind_vault(home, vault, path="elsewhere", code=6)  # a file of answers holds whole, and there is no such secret there

@@ -1,4 +1,4 @@
-// Answers are read when somebody looks, never kept: the file is the truth.
+// Files of answers are read when somebody looks, never kept. What was answered to a pack's questions is in its binding.
 #include "deploy/views/answers.h"
 
 #include <boost/json.hpp>
@@ -53,13 +53,20 @@ std::string SlotAnswers::text(std::string_view name) const {
 
 Result<SlotAnswers> answers_of_slot(const lang::Snapshot& snapshot, Disk& disk, const std::string& environment,
                                     std::string_view slot) {
-  for (const PackAnswers& each : pack_answers(snapshot, environment)) {
+  const States states(snapshot);
+  SlotAnswers all;
+  for (const env::EnvPack& each : states.env().packs(env::EnvId(environment)).values()) {
     if (each.slot != slot) continue;
-    auto document = read_answers(disk, each.file);
-    if (!document) return document.error();
-    return SlotAnswers{document->root.get_object()};
+    if (each.answersRef && !each.answersRef->empty()) {
+      auto document = read_answers(disk, *each.answersRef);
+      if (!document) return document.error();
+      all.values = document->root.get_object();
+    }
+    auto own = each.answers ? parse_json(*each.answers) : Result<Document>(Error{});
+    if (!own || !own->root.is_object()) continue;
+    for (const auto& answer : own->root.get_object()) all.values[answer.key()] = answer.value();
   }
-  return SlotAnswers{};
+  return all;
 }
 
 std::optional<Finding> examine_answers(Disk& disk, const std::string& environment, const PackAnswers& answers) {

@@ -34,6 +34,20 @@ TEST_F(AnswersTest, AreOfThePacksThatReferToThem) {
   EXPECT_EQ(all[0].slot + " " + all[0].kind + " " + all[0].file, "iac a.c@1.0.0 /x");
 }
 
+TEST_F(AnswersTest, OfABindingComeBeforeThoseOfItsFile) {
+  RowsInMemory rows;
+  env::State state(rows.rows);
+  state.packs(env::EnvId("local")).push({.slot = "state", .kind = "a.b@1.0.0", .answers = R"({"mount": "other"})"});
+  state.packs(env::EnvId("local"))
+      .push({.slot = "secrets",
+             .kind = "a.c@1.0.0",
+             .answersRef = file("address: http://one.example\nmount: kv\n"),
+             .answers = R"({"address": "http://two.example"})"});
+  const SlotAnswers answers = answers_of_slot(rows, disk, "local", "secrets").value();
+  EXPECT_EQ(answers.text("address") + " " + answers.text("mount"), "http://two.example kv");
+  EXPECT_EQ(answers_of_slot(rows, disk, "local", "telemetry").value().text("address"), "");
+}
+
 TEST_F(AnswersTest, ArePlainValues) {
   EXPECT_EQ(read_answers(disk, file("endpoint: http://otel.example\nrate: 0.5\non: true\n")).value().root.at("rate"),
             json::value(0.5));
