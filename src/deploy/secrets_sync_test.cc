@@ -176,5 +176,16 @@ TEST_F(SecretsSyncTest, AUsedSecretStays) {
   EXPECT_EQ(secret("remove").variant, "ok");
 }
 
+TEST_F(SecretsSyncTest, TheDeployersCredentialStays) {
+  const json::object credential{{"environment", "local"}, {"provider", "store"}, {"name", "credentials/deployer"}};
+  json::object put = credential;
+  put["value"] = "a token";
+  ASSERT_EQ(kit.run("Secret/put", put).variant, "ok");
+  kit.put_element("Credentials.deploysWith", "local", 0, {{"name", "credentials/deployer"}});
+  auto refused = kit.run("Secret/remove", credential);
+  EXPECT_EQ(refused.variant, "inUse");
+  EXPECT_EQ(text(refused, "message"), "the deployer of local uses credentials/deployer");
+}
+
 }  // namespace secrets_sync_test
 }  // namespace sluice::deploy

@@ -28,6 +28,7 @@ class VaultStandIn {
   std::string address() const { return "http://127.0.0.1:" + std::to_string(port); }
 
   std::atomic<bool> sealed = false, nonsense = false, forbids = false;
+  std::atomic<bool> restarts = false;  // what stands before it answers in its place
   std::atomic<int> logins = 0, renewals = 0, lease_renewals = 0, reads = 0;
   std::atomic<int64_t> lease_s = 0;          // of what is read; 0: there is none
   std::atomic<bool> forgets_leases = false;  // those that it gave before
@@ -41,6 +42,7 @@ class VaultStandIn {
   http::Response answer(const http::Request& request) {
     std::lock_guard lock(mutex_);
     if (nonsense) return {.status = 200, .body = "<html>what?</html>"};
+    if (restarts) return {.status = 503, .body = "<html>Service Unavailable</html>"};
     if (sealed) return said(503, {{"errors", json::array{"Vault is sealed"}}});
     std::string path;
     for (const std::string& each : request.path) path += "/" + each;

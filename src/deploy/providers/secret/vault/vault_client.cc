@@ -137,7 +137,8 @@ Result<VaultClient::Reply> VaultClient::ask(Session& session, const std::string&
     request.headers.push_back({"X-Vault-Namespace", session.settings.namespace_});
   auto answer = session.outgoing->send(request);
   if (!answer) return answer;
-  if (answer->status == 503) {
+  // What stands before a Vault says 503 as well, while it restarts.
+  if (answer->status == 503 && answer->body.find("sealed") != std::string::npos) {
     return Error{.code = Code::gate_rejected, .message = "the Vault at " + session.settings.address + " is sealed"};
   }
   if (answer->status >= 500 || answer->status == 429) {

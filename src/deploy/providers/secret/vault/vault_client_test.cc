@@ -83,6 +83,28 @@ TEST(VaultLease, IsRenewedAtTwoThirdsAndFetchedAgainOnceItHasExpired) {
   EXPECT_EQ(vault.lease_renewals, 3) << "without a lease there is nothing to renew";
 }
 
+TEST(VaultAnswers, AProxyThatHasNoVaultIsAskedAgainLater) {
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock clock;
+  SeededRandom random(1);
+  VaultStandIn vault(clock);
+  ASSERT_TRUE(write_atomically(disk, folder.path() + "/token", "s.token", 0600));
+  VaultClient client(disk, clock, random, [](const std::string&) { return std::optional<std::string>(); });
+  const VaultSettings settings =
+      vault_settings("local", [&](std::string_view name) {
+        return name == "address" ? vault.address() : name == "token_file" ? folder.path() + "/token" : std::string();
+      }).value();
+  vault.restarts = true;
+  const Error away = client.newest(settings, "hello/KEY").error();
+  EXPECT_EQ(away.code, Code::unavailable);
+  EXPECT_EQ(away.message, "the Vault at " + vault.address() + " answered 503");
+  vault.restarts = false;
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  vault.sealed = true;
+  EXPECT_EQ(client.newest(settings, "hello/KEY").error().message, "the Vault at " + vault.address() + " is sealed");
+}
+
 TEST(VaultSettings, HaveDefaultsAndAreChecked) {
   auto settings_of = [](std::string address, std::string auth) {
     return vault_settings("prod", [&](std::string_view name) {
