@@ -266,8 +266,9 @@ def test_a_killed_control_plane_goes_on_with_its_plan(home, eventually):
 def test_a_terminal_shows_what_a_program_says_while_it_starts(sluice, home):
     """And so do its logs, though it is not healthy yet. Who stops watching can come back."""
     folder, go = app(home), home.folder / "go"
-    for each in (home.folder, home.folder.parent):  # the program has a user of its own
-        each.chmod(0o755)
+    for each in (home.folder, *home.folder.parents[:2]):  # the program has a user of its own
+        if each.stat().st_mode & 0o777 == 0o700:
+            each.chmod(0o755)
     program = folder / "store" / "app.py"
     program.write_text(f"import os, time\nprint('loading the catalogue', flush=True)\nwhile not os.path.exists({str(go)!r}):\n"
                        "    time.sleep(0.05)\n" + program.read_text())
