@@ -1,6 +1,7 @@
 """Approvals: a call that the policy wants others to agree to waits, runs once as whoever asked for it when enough people
 have agreed, and not if what it is about has changed."""
 
+import concurrent.futures
 import http.client
 import json
 import signal
@@ -33,6 +34,10 @@ class Place:
         done = self.run(*words, "-o", "json", home=home)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
 
     def start(self, eventually):
         environment = {"PATH": "/usr/bin:/bin", "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8"}
@@ -88,16 +93,15 @@ def place(sluice, root, tmp_path_factory, eventually):
         for who in PEOPLE:
             one.tokens[who] = one.ok("access", "tokens", "create", "t", "--for", who)["secret"]
         one.tokens["user:bob again"] = one.ok("access", "tokens", "create", "u", "--for", "user:bob")["secret"]
-        for name in "abcde":
+        for name in [*"abcde", *(f"x{i}" for i in range(4))]:
             one.ok("env", "create", f"prod-{name}")
         yield one
     finally:
-        one.process.send_signal(signal.SIGTERM)
-        one.process.wait(timeout=60)
+        one.stop()
 
 
-def ask(place, environment):
-    status, said = place.act("user:ann", "Env/destroy", environment=environment)
+def ask(place, environment, who="user:ann"):
+    status, said = place.act(who, "Env/destroy", environment=environment)
     assert (status, said["code"], said["variant"]) == (202, "waiting_for_approval", "approvalNeeded"), said
     return said["fields"]["approval"]
 
@@ -209,3 +213,26 @@ def test_commands_that_go_to_another_server_need_no_right_to_open_environments_t
     wrong = place.run("revisions", "show", "local", "nosuch@1", home=home)
     assert wrong.returncode != 0 and "Env/open" not in wrong.stderr, wrong
     assert "user:vic Env/open" not in (place.folder / "serve.log").read_text()
+
+
+def test_two_people_and_a_pipeline_at_once(place, eventually):
+    """Each asks for something, several times, while all of them vote for everything, also for what is their own."""
+    asking = {"x0": "user:ann", "x1": "user:bob", "x2": "service:ci", "x3": "service:ci"}
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        asked = {name: [pool.submit(ask, place, f"prod-{name}", who) for _ in range(3)] for name, who in asking.items()}
+        approvals = {name: {each.result() for each in all} for name, all in asked.items()}
+        votes = {(approval, who): pool.submit(place.vote, who, approval) for all in approvals.values() for approval in all
+                 for who in ("user:ann", "user:bob", "user:cay", "service:ci")}
+        votes = {key: each.result() for key, each in votes.items()}
+    for name, requester in asking.items():
+        for approval in approvals[name]:
+            assert votes[approval, "service:ci"][0] in (403, 409)
+            if requester != "service:ci":
+                assert votes[approval, requester][0] in (403, 409), "nobody approves what they asked for"
+            given = [who for who in PEOPLE if votes.get((approval, who), (0,))[0] == 200]
+            assert set(given) <= {"user:ann", "user:bob", "user:cay"} - {requester} and len(given) >= 2
+    eventually(lambda: not {f"prod-{name}" for name in asking} & place.environments())
+    for name, requester in asking.items():
+        runs = [each for each in place.ok("audit", "list") if each["action"] == "Env/destroy" and each["caller"] == requester
+                and each.get("environment") == f"prod-{name}" and each.get("outcome") == "ok"]
+        assert len(runs) == 1, "it ran once, as who had asked"

@@ -1,6 +1,8 @@
 """The description of the API: every action and view is in it, every reference leads somewhere, and what the server says
 fits what it describes."""
 
+import concurrent.futures
+import http.client
 import json
 
 import jsonschema
@@ -113,3 +115,35 @@ def test_a_repeated_call_under_a_key_is_answered_the_same(server):
                  if each["seq"] == first[1]["position"]]
     assert json.loads(record["record"])["action"] == "Env/create", "and what the audit has of it"
     assert call("other")[0] == 409
+
+
+def test_a_late_retry_is_answered_as_at_first_and_overwrites_nothing(server):
+    """Fifty at once under one key are one call; one that comes again after a newer change tells what it did then."""
+    assert server.act("owner", "Env/create", environment="retried")[0] == 200
+    body = json.dumps({"input": {"environment": "retried", "name": "Mine"}})
+
+    def call(_):
+        wire = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        wire.request("POST", "/v1/actions/Env/update", body, {
+            "Authorization": "Bearer " + server.tokens["owner"], "Content-Type": "application/json",
+            "Idempotency-Key": "once"})
+        answer = wire.getresponse()
+        text = answer.read()
+        wire.close()
+        return answer.status, text
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(call, range(50)))
+    assert {status for status, _ in answers} == {200}
+    first = json.loads(answers[0][1])
+    assert {json.loads(text)["flow"] for _, text in answers} == {first["flow"]}
+    assert server.act("owner", "Env/update", environment="retried", name="Newer")[0] == 200
+    again = [call(0), call(1)]
+    assert again[0] == again[1], "to the byte"
+    late = json.loads(again[0][1])
+    assert (late["flow"], late["generation"], late["position"]) == (first["flow"], 2, first["position"])
+    _, shown = server.request("owner", "GET", "/v1/views/environment?environment=retried")
+    assert (shown["name"], shown["generation"]) == ("Newer", 3)
+    updates = [each for each in server.ok("audit", "list") if each["action"] == "Env/update"
+               and (each.get("input") or {}).get("environment") == "retried"]
+    assert len(updates) == 2, "two calls were made, and two are in the audit"
