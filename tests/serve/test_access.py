@@ -165,6 +165,14 @@ def test_reads_show_what_their_caller_may_see(server):
     assert server.request("vic", "POST", "/v1/stop", {})[0] == 403
 
 
+def test_only_who_sees_the_whole_journal_can_say_whether_it_is_whole(server):
+    assert server.request("ann", "GET", "/v1/views/audit-report")[1]["holds"] is True
+    for who in ("vic", "dan", "olga"):
+        status, problem = server.request(who, "GET", "/v1/views/audit-report")
+        assert (status, problem["code"]) == (403, "denied")
+        assert problem["detail"].startswith(f"user:{who} may not verify the journal: no grant gives user:{who} the right administer")
+
+
 def test_events_show_what_their_caller_may_see_and_end_with_the_token(server, eventually):
     made = server.ok("access", "tokens", "create", "events", "--for", "user:sven")
     stream = socket.create_connection(("127.0.0.1", server.port), timeout=60)

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { view } from "../api/client";
 import type { Document } from "../api/client";
 import { Problem } from "../api/problem";
-import { useView } from "../api/use";
+import { useCan, useView } from "../api/use";
 import { link, query, setQuery } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { toastProblem } from "../app/toasts";
@@ -24,6 +24,7 @@ export default function Audit() {
   const text = (query.value.get("q") ?? "").toLowerCase();
   const [since] = useState(() => Date.now());
   const read = useView("audit", { limit: kMost, newest: true, ...(range === "all" ? {} : { since: new Date(since - Number(range) * 3_600_000).toISOString() }) });
+  const can = useCan("Access/list", ""); // what admins may: the proof is about everything
   const [report, setReport] = useState<Document<"audit-report"> | Problem | "busy">();
   const verify = async () => {
     setReport("busy");
@@ -45,7 +46,7 @@ export default function Audit() {
     <>
       <div class="head">
         <div class="grow"><h1>Audit</h1><p class="second">What people and programs decided from outside, and how it ended. Every line is a record of the chained journal.</p></div>
-        <div class="actionbar"><Button icon="check" onClick={() => void verify()} off={report === "busy" ? "The journal is read." : undefined}>{report === "busy" ? "Verifying…" : "Verify the journal"}</Button></div>
+        <div class="actionbar"><Button icon="check" can={can} onClick={() => void verify()} off={report === "busy" ? "The journal is read." : undefined}>{report === "busy" ? "Verifying…" : "Verify the journal"}</Button></div>
       </div>
       {report && report !== "busy" && !(report instanceof Problem) && (
         <div class={`strip ${report.holds ? "" : "bad"}`} role="status">
