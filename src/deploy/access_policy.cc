@@ -101,15 +101,23 @@ Result<void> check_grant(const AccessGrant& grant, const std::string& path) {
   return {};
 }
 
+Result<void> check_actions(const std::vector<std::string>& actions, const std::string& path) {
+  auto wrong = [&](const std::string& message) {
+    return Error{.code = Code::invalid, .message = message, .path = path + "/actions"};
+  };
+  if (actions.empty()) return wrong("a rule names the actions that it is about");
+  for (const std::string& each : actions) {
+    if (std::ranges::count(each, '/') == 1 && is_plain(each, "/*?")) continue;
+    return wrong("'" + each + "' is no action: write Concept/action");
+  }
+  return {};
+}
+
 Result<void> check_rule(const ApprovalRule& rule, const std::string& path) {
   auto wrong = [&](const std::string& field, const std::string& message) {
     return Error{.code = Code::invalid, .message = message, .path = path + "/" + field};
   };
-  if (rule.actions.empty()) return wrong("actions", "a rule names the actions that need approval");
-  for (const std::string& each : rule.actions) {
-    if (std::ranges::count(each, '/') == 1 && is_plain(each, "/*?")) continue;
-    return wrong("actions", "'" + each + "' is no action: write Concept/action");
-  }
+  if (auto sound = check_actions(rule.actions, path); !sound) return sound;
   if (rule.needed < 1 || rule.needed > kMostApprovers) return wrong("needed", "1 to 20 people can be needed");
   if (rule.hours < 1 || rule.hours > kMostHours) return wrong("hours", "an approval waits for 1 to 720 hours");
   return {};
@@ -215,12 +223,12 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
     if (auto sound = check_rule(policy.approvals_[i], "/approvals/" + std::to_string(i)); !sound) return sound.error();
   }
   policy.preconditions_ = std::move(read_in->preconditions);
-  for (size_t i = 0; i < policy.preconditions_.size(); ++i) {
-    const PreconditionRule& each = policy.preconditions_[i];
-    if (auto sound = check_rule({.actions = each.actions, .environments = each.environments},
-                                "/preconditions/" + std::to_string(i));
-        !sound) {
-      return sound.error();
+  policy.reasons_ = std::move(read_in->reasons);
+  for (const auto& [rules, name] :
+       {std::pair{&policy.preconditions_, "preconditions"}, {&policy.reasons_, "reasons"}}) {
+    for (size_t i = 0; i < rules->size(); ++i) {
+      const std::string path = "/" + std::string(name) + "/" + std::to_string(i);
+      if (auto sound = check_actions((*rules)[i].actions, path); !sound) return sound.error();
     }
   }
   policy.certificates_ = std::move(read_in->certificates);
@@ -250,6 +258,24 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
   }
   return policy;
 }
+
+namespace {
+
+bool demands(const std::vector<DemandRule>& rules, const Wanted& wanted) {
+  return std::ranges::any_of(rules, [&](const DemandRule& each) {
+    auto inside = [&](const std::string& place) { return any_fits(*each.environments, place); };
+    return any_fits(each.actions, wanted.action) &&
+           (!each.environments || std::ranges::any_of(wanted.environments, inside));
+  });
+}
+
+// Whether the next rules still have all that were there.
+template <class Rule>
+bool keeps(const std::vector<Rule>& before, const std::vector<Rule>& next) {
+  return std::ranges::all_of(before, [&](const Rule& each) { return std::ranges::find(next, each) != next.end(); });
+}
+
+}  // namespace
 
 const TrustedIssuer* AccessPolicy::issuer_of_people() const {
   auto found = std::ranges::find_if(issuers_, [](const TrustedIssuer& each) { return each.people.has_value(); });
@@ -288,13 +314,9 @@ std::string AccessPolicy::certified(const std::string& name) const {
   return found == certified_.end() ? "" : found->second;
 }
 
-bool AccessPolicy::demands_precondition(const Wanted& wanted) const {
-  return std::ranges::any_of(preconditions_, [&](const PreconditionRule& each) {
-    auto inside = [&](const std::string& place) { return any_fits(*each.environments, place); };
-    return any_fits(each.actions, wanted.action) &&
-           (!each.environments || std::ranges::any_of(wanted.environments, inside));
-  });
-}
+bool AccessPolicy::demands_precondition(const Wanted& wanted) const { return demands(preconditions_, wanted); }
+
+bool AccessPolicy::demands_reason(const Wanted& wanted) const { return demands(reasons_, wanted); }
 
 const ApprovalRule* AccessPolicy::approval_for(const Wanted& wanted) const {
   const ApprovalRule* strictest = nullptr;
@@ -395,6 +417,11 @@ std::string AccessPolicy::exceeds(const Identity& who, const AccessPolicy& next)
   for (const AccessGrant& each : grants_) {
     if (each.deny.empty() || std::ranges::find(next.grants_, each) != next.grants_.end() || holds(who, all)) continue;
     return who.subject + " is not admin everywhere, and cannot lift what is denied";
+  }
+  const bool kept = keeps(approvals_, next.approvals_) && keeps(preconditions_, next.preconditions_) &&
+                    keeps(reasons_, next.reasons_);
+  if (!kept && !holds(who, all)) {
+    return who.subject + " is not admin everywhere, and cannot lift what approvals, preconditions and reasons demand";
   }
   const TrustedIssuer* people = next.issuer_of_people();
   const TrustedIssuer* before = issuer_of_people();

@@ -12,6 +12,8 @@
 //       deny: [Revision/archive]         # wins over every grant that gives it
 //   preconditions:                       # changes that must say which generation they have seen (If-Match)
 //     - {actions: [Traffic/*], environments: [prod-*]}
+//   reasons:                             # changes that must say why
+//     - {actions: [Traffic/*, Deployment/*], environments: [prod-*]}
 //   certificates:                        # of clients: who calls with which
 //     - {spiffe: spiffe://shop.example/ci, as: service:ci}
 //     - {subject: CN=ann, as: user:ann}
@@ -73,14 +75,14 @@ struct ApprovalRule {
 };
 BOOST_DESCRIBE_STRUCT(ApprovalRule, (), (actions, environments, needed, hours))
 
-// What must say which generation of its row it has seen.
-struct PreconditionRule {
+// Which calls must say something: which generation of their row they have seen, or why they are made.
+struct DemandRule {
   std::vector<std::string> actions;                      // Concept/action; * and ? are wildcards
   std::optional<std::vector<std::string>> environments;  // patterns; left out: everywhere
 
-  bool operator==(const PreconditionRule&) const = default;
+  bool operator==(const DemandRule&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(PreconditionRule, (), (actions, environments))
+BOOST_DESCRIBE_STRUCT(DemandRule, (), (actions, environments))
 
 // Whoever shows a certificate with this SPIFFE ID, or with this subject, is that subject of the policy.
 struct KnownCertificate {
@@ -127,12 +129,13 @@ struct AccessDocument {
   std::string schema;
   std::vector<AccessGrant> grants;
   std::vector<ApprovalRule> approvals;
-  std::vector<PreconditionRule> preconditions;
+  std::vector<DemandRule> preconditions;
+  std::vector<DemandRule> reasons;
   std::vector<KnownCertificate> certificates;
   std::vector<TrustedIssuer> issuers;
-  static constexpr std::string_view kDefaulted[] = {"approvals", "preconditions", "certificates", "issuers"};
+  static constexpr std::string_view kDefaulted[] = {"approvals", "preconditions", "reasons", "certificates", "issuers"};
 };
-BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, preconditions, certificates, issuers))
+BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, preconditions, reasons, certificates, issuers))
 
 // Who calls, and by what their token is narrowed.
 struct Identity {
@@ -168,8 +171,9 @@ class AccessPolicy {
 
   // The rule that wants most people to agree to this; null: nobody has to.
   const ApprovalRule* approval_for(const Wanted& wanted) const;
-  // Whether it must say which generation it has seen.
+  // Whether it must say which generation it has seen, and whether it must say why.
   bool demands_precondition(const Wanted& wanted) const;
+  bool demands_reason(const Wanted& wanted) const;
 
   // Who a certificate with this SPIFFE ID, or else this subject, stands for; empty: nobody.
   std::string certified(const std::string& name) const;
@@ -199,7 +203,7 @@ class AccessPolicy {
 
   std::vector<AccessGrant> grants_;
   std::vector<ApprovalRule> approvals_;
-  std::vector<PreconditionRule> preconditions_;
+  std::vector<DemandRule> preconditions_, reasons_;
   std::vector<KnownCertificate> certificates_;
   std::vector<TrustedIssuer> issuers_;
   std::unordered_map<std::string, std::string> certified_;  // by SPIFFE ID or subject

@@ -195,10 +195,62 @@ TEST(AccessPolicyApprovals, ARuleThatCannotHoldIsRefused) {
     return to_string(
         AccessPolicy::parse("schema: sluice.access-policy.v1\ngrants: []\napprovals: [" + rule + "]\n").error());
   };
-  EXPECT_EQ(fault("{actions: []}"), "/approvals/0/actions: a rule names the actions that need approval");
+  EXPECT_EQ(fault("{actions: []}"), "/approvals/0/actions: a rule names the actions that it is about");
   EXPECT_EQ(fault("{actions: [x]}"), "/approvals/0/actions: 'x' is no action: write Concept/action");
   EXPECT_EQ(fault("{actions: [A/b], needed: 0}"), "/approvals/0/needed: 1 to 20 people can be needed");
   EXPECT_EQ(fault("{actions: [A/b], hours: 1000}"), "/approvals/0/hours: an approval waits for 1 to 720 hours");
+}
+
+TEST(AccessPolicy, SomeCallsMustSayWhatTheyHaveSeenOrWhy) {
+  const AccessPolicy policy = policy_of(
+      "- {to: [user:ann], role: admin}\n"
+      "preconditions:\n- {actions: [Env/update]}\n"
+      "reasons:\n- {actions: [Traffic/*, Deployment/up], environments: [prod-*]}\n- {actions: [Trust/*]}\n");
+  auto reason = [&](const std::string& action, std::vector<std::string> places) {
+    return policy.demands_reason({.action = action, .environments = std::move(places)});
+  };
+  EXPECT_TRUE(reason("Traffic/set", {"staging", "prod-eu"}));
+  EXPECT_FALSE(reason("Traffic/set", {"staging"}));
+  EXPECT_FALSE(reason("Traffic/set", {}));
+  EXPECT_FALSE(reason("Deployment/down", {"prod-eu"}));
+  EXPECT_TRUE(reason("Trust/add", {}));
+  EXPECT_FALSE(reason("Env/update", {"prod-eu"}));
+  EXPECT_TRUE(policy.demands_precondition({.action = "Env/update", .environments = {"prod-eu"}}));
+  EXPECT_FALSE(policy.demands_precondition({.action = "Traffic/set", .environments = {"prod-eu"}}));
+  auto fault = [](const std::string& rules) {
+    return to_string(AccessPolicy::parse("schema: sluice.access-policy.v1\ngrants: []\n" + rules).error());
+  };
+  EXPECT_EQ(fault("reasons: [{actions: []}]\n"), "/reasons/0/actions: a rule names the actions that it is about");
+  EXPECT_EQ(fault("preconditions: [{actions: [A/b]}, {actions: [x]}]\n"),
+            "/preconditions/1/actions: 'x' is no action: write Concept/action");
+}
+
+TEST(AccessPolicy, OnlyAnAdminLiftsWhatRulesDemand) {
+  const std::string grants =
+      "- {to: [user:ann], role: admin}\n- {to: [user:bob], role: operator, allow: [Access/apply]}\n";
+  const std::string rules =
+      "approvals: [{actions: [Traffic/*], needed: 2}]\npreconditions: [{actions: [Env/*]}]\n"
+      "reasons: [{actions: [Secret/*]}]\n";
+  const AccessPolicy before = policy_of(grants + rules);
+  auto by = [&](const std::string& who, const std::string& next) {
+    return before.exceeds({.subject = who}, policy_of(grants + next));
+  };
+  const std::string why =
+      "user:bob is not admin everywhere, and cannot lift what approvals, preconditions and reasons demand";
+  EXPECT_EQ(by("user:bob", rules), "");
+  EXPECT_EQ(by("user:ann", ""), "");
+  EXPECT_EQ(by("user:bob", ""), why);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"needed: 2", "needed: 1"}, {"[Env/*]", "[Env/update]"}, {"[Secret/*]", "[Secret/put]"}}) {
+    std::string changed = rules;
+    changed.replace(changed.find(from), from.size(), to);
+    EXPECT_EQ(by("user:bob", changed), why) << to;
+  }
+  EXPECT_EQ(
+      before.exceeds({.subject = "user:bob"},
+                     policy_of(grants + "approvals: [{actions: [Traffic/*], needed: 2}, {actions: [Env/*]}]\n"
+                                        "preconditions: [{actions: [Env/*]}]\nreasons: [{actions: [Secret/*]}]\n")),
+      "");
 }
 
 TEST(AccessPolicy, BindsServicesToIssuers) {

@@ -38,7 +38,9 @@ Result<CanView> read_can(const Asking& asking, const CanQuery& query) {
   if (query.environment) wanted.environments = {*query.environment};
   if (!query.labels.empty()) wanted.labels = {query.labels.begin(), query.labels.end()};
   const auto verdict = query.input ? authority.judge(who, query.action, input) : authority.judge(who, wanted);
-  return CanView{who.name, query.action, *right, verdict.allowed, verdict.why};
+  const bool why =
+      query.input ? authority.demands_reason(who, query.action, input) : authority.demands_reason(who, wanted);
+  return CanView{who.name, query.action, *right, verdict.allowed, verdict.why, why};
 }
 
 // Nothing for a key that is not known, or whose flow is too long ago.

@@ -47,8 +47,9 @@ struct CanView {
   std::string right;  // that the action needs
   bool allowed = false;
   std::string why;
+  bool reason_needed = false;  // such a call must say why
 };
-BOOST_DESCRIBE_STRUCT(CanView, (), (caller, action, right, allowed, why))
+BOOST_DESCRIBE_STRUCT(CanView, (), (caller, action, right, allowed, why, reason_needed))
 
 struct KeyedCallQuery {
   std::string key;

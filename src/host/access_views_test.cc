@@ -33,6 +33,17 @@ TEST_F(AccessViewsTest, TellsCallersWhatTheyMay) {
   auto other = ask(admin, "access-can", {{"action", "Config/set"}, {"as", "user:viewer"}, {"environment", "staging"}});
   EXPECT_EQ(other->at("why").as_string(), "no grant gives user:viewer the right operate in staging");
   EXPECT_EQ(find_access_view("traffic"), nullptr);
+  put("Access[]", "whole",
+      {{"policy", std::string(kTeamPolicy) + "reasons: [{actions: [Traffic/*], environments: [prod]}]\n"},
+       {"version", 2},
+       {"appliedBy", "uid:1"}});
+  auto must_say_why = [&](const engine::Caller& who, const json::object& query) {
+    return ask(who, "access-can", query)->at("reason_needed").as_bool();
+  };
+  EXPECT_TRUE(must_say_why(admin, {{"action", "Traffic/set"}, {"environment", "prod"}}));
+  EXPECT_TRUE(must_say_why(admin, {{"action", "Traffic/set"}, {"input", R"({"deployment":"d-prod"})"}}));
+  EXPECT_FALSE(must_say_why(admin, {{"action", "Traffic/set"}, {"environment", "staging"}}));
+  EXPECT_FALSE(must_say_why(owner, {{"action", "Traffic/set"}, {"environment", "prod"}}));
 }
 
 }  // namespace access_views_test

@@ -468,6 +468,17 @@ bool Authority::demands_precondition(const engine::Caller& who, const std::strin
   return snapshot && policy(**snapshot)->demands_precondition(wanted(**snapshot, action, input));
 }
 
+bool Authority::demands_reason(const engine::Caller& who, const std::string& action, const json::object& input) const {
+  auto snapshot = parts_.store->read();
+  return snapshot && demands_reason(who, wanted(**snapshot, action, input));
+}
+
+bool Authority::demands_reason(const engine::Caller& who, const deploy::Wanted& wanted) const {
+  if (is_unbound(who)) return false;
+  auto snapshot = parts_.store->read();
+  return snapshot && policy(**snapshot)->demands_reason(wanted);
+}
+
 std::optional<Authority::Needed> Authority::approval_for(const engine::Caller& who, const std::string& action,
                                                          const json::object& input) const {
   if (is_unbound(who)) return std::nullopt;

@@ -105,6 +105,9 @@ class Authority {
                                      const json::object& input) const;
   // Whether the policy wants such a call to say which generation of its row it has seen.
   bool demands_precondition(const engine::Caller& who, const std::string& action, const json::object& input) const;
+  // Whether it wants such a call to say why.
+  bool demands_reason(const engine::Caller& who, const std::string& action, const json::object& input) const;
+  bool demands_reason(const engine::Caller& who, const deploy::Wanted& wanted) const;
   // The right that the action needs; `not_found` names the one that was probably meant.
   Result<std::string> right_of(const std::string& action) const;
   // What the policy says of them, in its order.

@@ -93,6 +93,11 @@ Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
   if ((*action)->runs == lang::Runs::query) return ask(call, **action);
   if (call.dry_run) return try_out(call);
   if (parts_.authority != nullptr && parts_.authority->may(caller_, call.action, call.input)) {
+    if (call.reason.empty() && parts_.authority->demands_reason(caller_, call.action, call.input)) {
+      return Error{.code = Code::invalid,
+                   .message = call.action + " must say why here; nothing was changed",
+                   .next = "give a reason: --reason TEXT, or reason beside the input"};
+    }
     if (auto needed = parts_.authority->approval_for(caller_, call.action, call.input)) {
       return ask_others(call, **action, *needed);
     }

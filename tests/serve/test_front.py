@@ -20,6 +20,8 @@ grants:
 - {to: [user:vic], role: viewer}
 preconditions:
 - {actions: [Env/update], environments: [careful]}
+reasons:
+- {actions: [Env/*], environments: [telling]}
 """
 
 
@@ -258,3 +260,29 @@ def test_a_change_must_say_what_it_has_seen_where_the_policy_demands_it(place):
     assert answer.status == 412
     assert answer.getheader("ETag") == tag and "99" in problem["detail"] and tag.strip('"') in problem["detail"]
     assert update("careful", If_Match=tag)[0].status == 200
+
+
+def test_a_change_must_say_why_where_the_policy_demands_it(place):
+    for name in ("telling", "untold"):
+        place.ok("env", "create", name)  # by the home's owner, whom no policy binds
+
+    def update(environment, **more):
+        body = json.dumps({"input": {"environment": environment, "name": "A name"}, **more})
+        return place.send("POST", "/v1/actions/Env/update", body, Content_Type="application/json")
+
+    answer, problem = update("telling")
+    assert (answer.status, problem["code"]) == (400, "invalid"), problem
+    assert problem["detail"] == "Env/update must say why here; nothing was changed"
+    assert problem["next"] == "give a reason: --reason TEXT, or reason beside the input"
+    assert update("telling", dryRun=True)[0].status == 200, "to look is no change"
+    said = place.send("POST", "/mcp", json.dumps({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "call_action", "arguments": {"action": "Env/update", "input": {"environment": "telling"}}}}),
+        Content_Type="application/json")[1]["result"]
+    assert said["isError"] and "must say why here" in said["content"][0]["text"]
+    assert place.ok("env", "show", "telling")["generation"] == 1
+    assert update("telling", reason="its new name")[0].status == 200
+    assert update("untold")[0].status == 200
+    can = place.send("GET", "/v1/views/access-can?action=Env/update&environment=telling")[1]
+    assert can["allowed"] and can["reason_needed"]
+    assert not place.send("GET", "/v1/views/access-can?action=Env/update&environment=untold")[1]["reason_needed"]

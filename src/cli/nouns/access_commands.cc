@@ -204,7 +204,7 @@ Result<std::string> right_of(Context& context, const std::string& action) {
 Result<Code> print_verdict(Context& context, const host::CanView& view) {
   context.output.print(to_json(view), [&](const Terminal& terminal) {
     return terminal.paint(view.allowed ? Style::good : Style::bad, view.allowed ? "allowed" : "denied") + "  " +
-           view.action + ": " + view.why + "\n";
+           view.action + ": " + view.why + (view.allowed && view.reason_needed ? "; it must say why" : "") + "\n";
   });
   return view.allowed ? Code::ok : Code::denied;
 }
@@ -227,7 +227,8 @@ Result<Code> test_policy(Context& context) {
   if (auto labels = context.given.texts("label"); !labels.empty()) wanted.labels = {labels.begin(), labels.end()};
   const deploy::Identity who{.subject = context.given.text("as"), .groups = context.given.texts("group")};
   const auto verdict = policy->judge(who, wanted);
-  return print_verdict(context, {who.subject, action, *right, verdict.allowed, verdict.why});
+  return print_verdict(context,
+                       {who.subject, action, *right, verdict.allowed, verdict.why, policy->demands_reason(wanted)});
 }
 
 // ------------------------------------------------------------------------------------------------------ who and what
