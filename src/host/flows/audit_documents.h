@@ -30,6 +30,7 @@ struct AuditedStep {
   std::optional<std::string> reason;
   std::string step;
   std::optional<std::string> environment;  // that it was about
+  std::optional<std::string> about;        // the revision or the deployment, as people call it: "hello@2"
   std::optional<std::string> action, flow, id;
   std::optional<json::value> input;
   std::optional<std::string> outcome;     // how it ended; none while it is open
@@ -37,8 +38,8 @@ struct AuditedStep {
   std::optional<int64_t> count;           // of denials, or of the bytes that were put
 };
 BOOST_DESCRIBE_STRUCT(AuditedStep, (),
-                      (seq, at, caller, token, reason, step, environment, action, flow, id, input, outcome, endedAt,
-                       count))
+                      (seq, at, caller, token, reason, step, environment, about, action, flow, id, input, outcome,
+                       endedAt, count))
 
 struct AuditReportQuery {
   std::string heads;    // the text of a copy of audit.heads that was kept elsewhere; empty: the home's own

@@ -5,6 +5,7 @@
 #include "base/atomic_file.h"
 #include "base/terminal.h"
 #include "crypto/key_file.h"
+#include "deploy/views/names.h"
 #include "deploy/views/states.h"
 #include "deployment.gen.h"
 #include "engine/engine_time.h"
@@ -24,28 +25,42 @@ using engine::Step;
 
 // ----------------------------------------------------------------------------------------------------------- list
 
-// The environment that a call names, or that has what it names.
-std::optional<std::string> environment_of(const deploy::views::States& states, const json::object& input) {
+// What a call is about: the environment, and the revision or the deployment, as people call it.
+struct About {
+  std::optional<std::string> environment, name;
+};
+
+// By the arguments that name one; what is gone by now has no name.
+About about_of(const deploy::views::States& states, const json::object& input) {
   auto text = [&](std::string_view name) {
     const json::value* value = input.if_contains(name);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
   };
-  std::string deployment = text("deployment");
-  if (std::string named = text("environment"); !named.empty()) return named;
+  About about;
+  std::string deployment = text("deployment"), revision = text("revision");
   if (auto rollout = states.rollout().get(deploy::rollout::RolloutId(text("rollout")))) {
     deployment = rollout->deployment;
-  } else if (auto revision = states.revision().get(deploy::revision::RevisionId(text("revision")))) {
-    return revision->environment;
+    revision = rollout->concept_;
   }
-  auto found = states.deployment().get(deploy::deployment::DeploymentId(deployment));
-  return found ? std::optional(found->environment) : std::nullopt;
+  const deploy::revision::RevisionId id(revision);
+  if (auto found = states.revision().get(id)) {
+    about = {found->environment, deploy::views::name_of({id, *found})};
+  } else if (auto one = states.deployment().get(deploy::deployment::DeploymentId(deployment))) {
+    about = {one->environment, one->bundle};
+  }
+  if (std::string named = text("environment"); !named.empty()) about.environment = named;
+  return about;
 }
 
 AuditedStep audited(const Step& step, const deploy::views::States& states) {
   AuditedStep one{
       .seq = step.seq, .at = {.ms = step.at_ms}, .caller = step.caller.name, .step = std::string(name_of(step.kind))};
   if (!step.caller.token.empty()) one.token = step.caller.token;
-  if (step.root) one.environment = environment_of(states, step.root->input);
+  if (step.root) {
+    About about = about_of(states, step.root->input);
+    one.environment = std::move(about.environment);
+    one.about = std::move(about.name);
+  }
   if (!step.caller.reason.empty()) one.reason = step.caller.reason;
   if (!step.action.empty()) one.action = step.action;
   if (step.flow != Ulid()) one.flow = to_string(step.flow);
