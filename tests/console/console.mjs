@@ -296,6 +296,39 @@ const all = {
     await page.waitForSelector(".timebar i");
   },
 
+  // Where the policy wants to know why, nothing is sent without a reason; and it says who may do what.
+  async reasons() {
+    const page = await open();
+    await logIn(page, "ann");
+    await page.goto(await deploymentPage());
+    const { deployment } = await deployed();
+    const refused = await api("ann", "/v1/actions/Deployment/pause", { input: { deployment } });
+    assert.deepEqual([refused.status, refused.body.detail], [400, "Deployment/pause must say why here; nothing was changed"]);
+    await page.getByRole("button", { name: "Pause…" }).click();
+    await page.waitForSelector("role=dialog >> text=(needed)");
+    const yes = page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true });
+    assert.equal(await yes.getAttribute("aria-disabled"), "true");
+    await page.keyboard.press("Enter");
+    assert.equal((await deployed()).status, "active", "without a reason nothing is sent");
+    await page.keyboard.type("an incident");
+    await yes.click();
+    await page.waitForSelector(".toast >> text=hello is paused.");
+    await page.getByRole("button", { name: "Resume…" }).click();
+    await page.keyboard.type("it is over");
+    await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+    await page.waitForSelector(".toast >> text=hello is serving again.");
+    await page.goto(`${url}/ui/`);
+    await page.waitForSelector(".recent li:has-text('hello paused') >> text=an incident");
+    await page.goto(`${url}/ui/access/policy`);
+    await page.fill("text=Action >> input", "Deployment/pause");
+    await page.selectOption("text=Environment >> select", env);
+    await page.click("role=button[name=Ask]");
+    const who = page.locator("[aria-label='Who may'] li");
+    await who.nth(3).waitFor();
+    const said = await who.evaluateAll((all) => all.map((each) => `${each.querySelector("strong").innerText} ${each.querySelector("svg").getAttribute("aria-label") ?? ""}`.trim()));
+    assert.deepEqual(said, ["ann may", "dan may", "vic may not", "The home’s owner"]);
+  },
+
   async rollback() {
     const page = await open();
     await logIn(page, "dan");
@@ -355,6 +388,7 @@ const all = {
     await page.screenshot({ path: `${pictures}/aborted.png`, fullPage: true });
     await page.goto(`${url}/ui/`);
     await page.waitForSelector("text=/hello@3 was aborted/");
+    await page.waitForSelector(".recent li >> text=/^hello@3 rollout started/");
     await page.goto(`${url}/ui/flows?show=all`);
     await page.click("text=Rollout/begin");
     await page.waitForSelector("text=JudgeAfterPublish");
@@ -401,6 +435,15 @@ const all = {
     await page.waitForSelector("aside >> role=button[name=/^(Roll back|Pause)/]");
     await page.keyboard.press("Escape");
     await page.waitForSelector("aside", { state: "detached" });
+    // So does every page of an object.
+    const [flow] = (await api("ann", "/v1/views/flows?limit=1")).body;
+    for (const [path, said] of [[`/environments/${env}`, "environment"], [`/flows/${flow.flow}`, "flow"], ["/cluster/debug", "petstore in shop"]]) {
+      await page.goto(`${url}/ui${path}`);
+      await page.waitForSelector("role=button[name=/^Why/]");
+      await page.keyboard.press("w");
+      await page.waitForSelector(`aside >> text=${said}`);
+      await page.waitForSelector("aside >> text=/^Since /");
+    }
     // Every page has its keys, also those whose address may end earlier.
     await goBy(page, "c", /access$/);
     await page.waitForSelector("h1 >> text=Access");
@@ -706,8 +749,12 @@ const all = {
         await page.waitForSelector("h1");
         await until(() => isLoaded(page), `${name} is not loaded`);
         for (const width of [1280, 390]) {
-          await page.setViewportSize({ width, height: width > 500 ? 900 : 844 });
-          await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+          const height = width > 500 ? 900 : 844;
+          await page.setViewportSize({ width, height });
+          // As tall as the page, so that what stays at an edge of the screen stands there.
+          const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+          await page.setViewportSize({ width, height: Math.min(Math.max(height, tall), 3000) });
+          await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });
           const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           if (wider > 0) found.push(`${name} is ${wider} px wider than ${width}`);
         }

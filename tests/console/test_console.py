@@ -24,6 +24,9 @@ grants:
 APPROVED = POLICY + """approvals:
 - {actions: [DeployPlan/execute], needed: 1, hours: 1}
 """
+REASONED = POLICY + """reasons:
+- {actions: [Deployment/pause, Deployment/resume], environments: [local]}
+"""
 # What a workload may print: markup, direction marks, control characters, and a line of 10,000 letters.
 HOSTILE = """
 import http.server, os, threading
@@ -275,6 +278,15 @@ def test_a_second_person_approves_a_plan_and_reads_its_trace(place, root, greete
     place["ok"]("access", "policy", "apply", place["at"] / "approved.yaml")
     try:
         run(place, root, "approve", folder=str(place["at"] / "newer"))
+    finally:
+        place["ok"]("access", "policy", "apply", place["at"] / "policy.yaml")
+
+
+def test_a_reason_is_asked_for_where_the_policy_wants_one(place, root):
+    (place["at"] / "reasoned.yaml").write_text(REASONED)
+    place["ok"]("access", "policy", "apply", place["at"] / "reasoned.yaml")
+    try:
+        run(place, root, "reasons")
     finally:
         place["ok"]("access", "policy", "apply", place["at"] / "policy.yaml")
 

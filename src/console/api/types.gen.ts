@@ -2,7 +2,7 @@
 export interface Views {
   "access-can": {
     query: { action: string; environment?: string; labels?: Array<string>; input?: string; as?: string };
-    document: { caller: string; action: string; right: string; allowed: boolean; why: string };
+    document: { caller: string; action: string; right: string; allowed: boolean; why: string; reason_needed: boolean };
   };
   "audit-report": {
     query: { heads?: string; key?: string; copied?: boolean };
@@ -42,7 +42,7 @@ export interface Views {
   };
   audit: {
     query: { flow?: string; since?: string; from?: number; limit?: number; newest?: boolean };
-    document: Array<{ seq: number; at: string; caller: string; token?: string; reason?: string; step: string; environment?: string; action?: string; flow?: string; id?: string; input?: unknown; outcome?: string; endedAt?: string; count?: number }>;
+    document: Array<{ seq: number; at: string; caller: string; token?: string; reason?: string; step: string; environment?: string; about?: string; action?: string; flow?: string; id?: string; input?: unknown; outcome?: string; endedAt?: string; count?: number }>;
   };
   clock: {
     query: Record<string, never>;

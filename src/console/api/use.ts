@@ -131,6 +131,8 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
 export interface Can {
   allowed: boolean;
   why: string;
+  // The policy wants such a call to say why.
+  reason?: boolean;
 }
 
 // Whether the caller may do it, and why not. Until it is known: no.
@@ -138,6 +140,6 @@ export function useCan(action: string, environment: string | undefined): Can {
   const read = useView("access-can", environment === undefined ? null : { action, ...(environment ? { environment } : {}) }, {
     on: (event) => event.event === "access.policy-applied",
   });
-  if (read.data) return { allowed: read.data.allowed, why: read.data.why };
+  if (read.data) return { allowed: read.data.allowed, why: read.data.why, reason: read.data.reason_needed };
   return { allowed: false, why: read.problem?.detail ?? "not known yet" };
 }

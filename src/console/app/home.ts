@@ -4,6 +4,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Document } from "../api/client";
 import type { Read } from "../api/use";
+import { percent } from "../parts/text";
 
 export type Status = Document<"status">;
 export type Environment = NonNullable<Status["environments"]>[number];
@@ -56,3 +57,9 @@ export const healthWord = { healthy: "Healthy", degraded: "Degraded", failed: "F
 
 // Newest first: names end in their number (hello@12).
 export const bySequence = (a: { name: string }, b: { name: string }): number => Number(b.name.split("@").pop()) - Number(a.name.split("@").pop());
+
+// "2.0.0" of what has all traffic, "2.0.0 at 10 %, 1.0.0 at 90 %" of several.
+export function servingText(revisions: { version: string; weight_asked_bps: number }[]): string {
+  const serving = revisions.filter((each) => each.weight_asked_bps > 0);
+  return serving.length === 1 ? serving[0]!.version : serving.map((each) => `${each.version} at ${percent(each.weight_asked_bps)}`).join(", ");
+}

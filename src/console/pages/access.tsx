@@ -16,6 +16,7 @@ import { Button, Card, Empty, Failed, Skeleton, Tabs } from "../parts/basics";
 import { Waiting } from "../parts/approval";
 import { ask } from "../parts/dialog";
 import { Chip, State, sentenceCase } from "../parts/state";
+import type { Kind } from "../parts/state";
 import { T, When, shortId, visible, who } from "../parts/text";
 
 export default function Access({ params }: PageProps) {
@@ -52,13 +53,15 @@ function Approvals() {
       {rest.length > 0 && (
         <Card title="Decided" flush>
           <table class="cards"><thead><tr><th>Call</th><th>Asked by</th><th>Outcome</th><th>Agreed</th><th>When</th></tr></thead><tbody>
-            {rest.map((each) => <tr key={each.approval}><td class="whole mono"><a href={link.flow(each.flow)}><T text={each.action} /></a></td><td data-label="Asked by">{who(each.requester)}</td><td data-label="Outcome"><T text={each.outcome || each.status} max={60} /></td><td data-label="Agreed">{each.yes.map(who).join(", ") || "nobody"}</td><td data-label="When"><When at={each.asked_at} /></td></tr>)}
+            {rest.map((each) => <tr key={each.approval}><td class="whole mono"><a href={link.flow(each.flow)}><T text={each.action} /></a></td><td data-label="Asked by">{who(each.requester)}</td><td class="half" data-label="Outcome">{/^[0-9A-Z]{26}$/.test(each.outcome ?? "") ? <a href={link.flow(each.outcome!)}><Chip kind={approvalKind(each.status)}>{sentenceCase(each.status)}</Chip></a> : <><Chip kind={approvalKind(each.status)}>{sentenceCase(each.status)}</Chip>{each.outcome && <div class="note"><T text={each.outcome} max={200} /></div>}</>}</td><td data-label="Agreed">{each.yes.map(who).join(", ") || "nobody"}</td><td data-label="When"><When at={each.asked_at} /></td></tr>)}
           </tbody></table>
         </Card>
       )}
     </>
   );
 }
+
+const approvalKind = (status: string): Kind => (({ done: "ok", approved: "run", running: "run", rejected: "bad", failed: "bad" }) as const)[status as "done"] ?? "archived";
 
 // What a query of a concept answers, read again when access changes.
 function useAsked<A extends "Access/list" | "Access/show" | "Session/list">(name: A): { data: Actions[A]["ok"] | undefined; problem: Problem | undefined; again: () => void } {
@@ -84,6 +87,7 @@ function Tokens() {
       against: own ? "This is the token that you are logged in with: this page logs out." : undefined,
       will: [{ icon: "key", text: "From the next call on it is refused, and pages that are logged in with it log out." }, { icon: "undo", text: "It cannot be undone; issue another with sluice access tokens create." }],
       reason: "asked",
+      can,
       yes: "Revoke token",
       no: "Keep it",
       danger: true,
@@ -133,6 +137,7 @@ function Sessions() {
       against: own ? "This is your own session: this page logs out." : undefined,
       will: [{ icon: "logout", text: `The browser at ${each.address} is logged out at once. The token still holds: they may log in again, unless you revoke it.` }],
       reason: "asked",
+      can,
       yes: "End session",
       no: "Keep it",
       danger: true,
@@ -152,7 +157,7 @@ function Sessions() {
       <table class="cards">
         <thead><tr><th>Who</th><th>Address</th><th>State</th><th>Logged in</th><th>Last used</th><th>Ends</th><th /></tr></thead>
         <tbody>
-          {asked.data.sessions.map((each) => (
+          {[...asked.data.sessions].sort((a, b) => Number(b.status === "open") - Number(a.status === "open") || b.openedAt.localeCompare(a.openedAt)).map((each) => (
             <tr key={each.session} data-row>
               <td class="most"><span class="two"><strong><T text={each.subject} max={40} /></strong><span class="note mono">{shortId(each.session)}{each.token ? `, token ${shortId(each.token)}` : ""}{each.session === session.value?.id ? ", this page" : ""}</span></span></td>
               <td data-label="Address" class="mono"><T text={each.address} max={40} /></td>
@@ -169,6 +174,9 @@ function Sessions() {
   );
 }
 
+// "Who can do this?" asks for so many people and programs at once.
+const kMostAsked = 60;
+
 function Policy() {
   const asked = useAsked("Access/show");
   const home = useHome();
@@ -176,9 +184,23 @@ function Policy() {
   const [env, setEnv] = useState("");
   const [as, setAs] = useState("");
   const [answer, setAnswer] = useState<Document<"access-can"> | Problem>();
+  const [all, setAll] = useState<Document<"access-can">[]>();
+  const tokens = useAsked("Access/list");
   const envs = home.fleet.data?.environments ?? [];
+  // Whoever has a token, and whoever the policy names; of groups the members are not known here.
+  const subjects = [...new Set([...(tokens.data?.tokens ?? []).filter((each) => each.status === "good").map((each) => each.subject), ...(asked.data?.policy ?? "").matchAll(/\b(?:user|service):[\w.@+-]+/g)].map(String))].sort().slice(0, kMostAsked);
+  const everybody = async () => {
+    setAnswer(undefined);
+    try {
+      setAll(await Promise.all(subjects.map((each) => view("access-can", { action, ...(env ? { environment: env } : {}), as: each }))));
+    } catch (error) {
+      if (error instanceof Problem) setAnswer(error);
+    }
+  };
   const find = async (event: Event) => {
     event.preventDefault();
+    setAll(undefined);
+    if (!as && subjects.length) return everybody();
     try {
       setAnswer(await view("access-can", { action, ...(env ? { environment: env } : {}), ...(as ? { as } : {}) }));
     } catch (error) {
@@ -194,8 +216,14 @@ function Policy() {
         <form class="stack" onSubmit={find}>
           <label class="form-row"><span>Action</span><input class="field" value={action} onInput={(event) => setAction(event.currentTarget.value)} /></label>
           <label class="form-row"><span>Environment</span><select class="field" value={env} onChange={(event) => setEnv(event.currentTarget.value)}><option value="">none</option>{envs.map((each) => <option key={each.environment}>{each.environment}</option>)}</select></label>
-          <label class="form-row"><span>As</span><input class="field" placeholder="yourself, or user:dan" value={as} onInput={(event) => setAs(event.currentTarget.value)} /></label>
+          <label class="form-row"><span>As</span><input class="field" placeholder={subjects.length ? "everybody, or user:dan" : "yourself"} value={as} onInput={(event) => setAs(event.currentTarget.value)} /></label>
           <button class="button" type="submit">Ask</button>
+          {all && (
+            <ul class="plainlist" role="status" aria-label="Who may">
+              {[...all].sort((a, b) => Number(b.allowed) - Number(a.allowed) || a.caller.localeCompare(b.caller)).map((each) => <li key={each.caller}><State kind={each.allowed ? "ok" : "skipped"} label={each.allowed ? "may" : "may not"} /><span class="two"><strong><T text={who(each.caller)} max={40} /></strong><span class="note"><T text={each.why} max={200} /></span></span></li>)}
+              <li><State kind="ok" /><span class="two"><strong>The home’s owner</strong><span class="note">bound by no policy</span></span></li>
+            </ul>
+          )}
           {answer && <p class="row" role="status"><State kind={answer instanceof Problem ? "bad" : answer.allowed ? "ok" : "wait"} /><span class="grow">{answer instanceof Problem ? <T text={answer.detail} /> : <><strong>{answer.allowed ? "Allowed" : "Denied"}:</strong> <T text={answer.why} max={300} /></>}</span></p>}
         </form>
       </Card>

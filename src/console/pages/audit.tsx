@@ -14,6 +14,8 @@ import { T, bytes, clock, count, day, full, plural, shortId, who } from "../part
 import { isBad, subject } from "./overview";
 
 const kMost = 1000;
+// In place of a caller: what Sluice notes of itself is shown as well.
+const kEverything = "*";
 const kRanges = [["1", "1 h"], ["24", "24 h"], ["168", "7 d"], ["all", "All"]] as const;
 
 export default function Audit() {
@@ -58,12 +60,12 @@ export default function Audit() {
         <Loaded read={read} what="The audit">
           {(data) => {
             const callers = [...new Set(data.map((row) => row.caller))].sort();
-            const rows = [...data].reverse().filter((row) => (!by || row.caller === by) && (!env || row.environment === env) && (!text || `${row.action ?? row.step} ${row.reason ?? ""} ${row.outcome ?? ""} ${JSON.stringify(row.input ?? "")}`.toLowerCase().includes(text)));
+            const rows = [...data].reverse().filter((row) => (by === kEverything || (by ? row.caller === by : !row.caller.startsWith("sluice:"))) && (!env || row.environment === env) && (!text || `${row.action ?? row.step} ${row.reason ?? ""} ${row.outcome ?? ""} ${JSON.stringify(row.input ?? "")}`.toLowerCase().includes(text)));
             return (
               <>
                 <div class="filters">
                   <Icon name="filter" />
-                  <select class="field" aria-label="Who" value={by} onChange={(event) => setQuery("by", event.currentTarget.value || undefined)}><option value="">anybody</option>{callers.map((each) => <option key={each} value={each}>{who(each)}</option>)}</select>
+                  <select class="field" aria-label="Who" value={by} onChange={(event) => setQuery("by", event.currentTarget.value || undefined)}><option value="">people and programs</option><option value={kEverything}>Sluice itself, too</option>{callers.map((each) => <option key={each} value={each}>{who(each)}</option>)}</select>
                   <select class="field" aria-label="Environment" value={env} onChange={(event) => setQuery("env", event.currentTarget.value || undefined)}><option value="">all environments</option>{[...new Set(data.flatMap((row) => row.environment ?? []))].sort().map((each) => <option key={each}>{each}</option>)}</select>
                   <input class="field grow" type="search" placeholder="Find by action, reason, outcome or object" aria-label="Find" value={query.value.get("q") ?? ""} onInput={(event) => setQuery("q", event.currentTarget.value || undefined)} />
                   <Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "24" ? undefined : value)} />
@@ -79,8 +81,8 @@ export default function Audit() {
                         return (
                           <tr key={row.seq} data-row>
                             <td class="mono nowrap half" title={full(row.at)} data-label="When">{range === "1" ? "" : `${day(row.at)} `}{clock(row.at, true)}</td>
-                            <td class="half" data-label="Who"><span class="two"><span><T text={who(row.caller)} max={30} /></span><span class="note">{row.token ? <>by token <span class="mono">{shortId(row.token)}</span></> : row.caller.startsWith("sluice:") ? "by itself" : "on this machine"}</span></span></td>
-                            <td class="whole">{row.flow ? <a class="mono" href={link.flow(row.flow)}><T text={row.action ?? row.step} /></a> : <span class="mono"><T text={row.action ?? (row.step === "put" ? "upload" : row.step)} /></span>} <span class="dim"><T text={subject(row)} max={60} />{row.environment && !subject(row).includes(row.environment) && <> in <T text={row.environment} max={30} /></>}</span>{row.count !== undefined && row.count > 1 && (row.step === "put" ? <span class="dim">{bytes(row.count)}</span> : <span class="badge">{row.count}</span>)}</td>
+                            <td class="half audit-who" data-label="Who"><span class="two"><span><T text={who(row.caller)} max={30} /></span><span class="note">{row.token ? <>by token <span class="mono">{shortId(row.token)}</span></> : row.caller.startsWith("sluice:") ? "by itself" : "on this machine"}</span></span></td>
+                            <td class="whole">{row.flow ? <a class="mono" href={link.flow(row.flow)}><T text={row.action ?? row.step} /></a> : <span class="mono"><T text={row.action ?? (row.step === "put" ? "upload" : row.step)} /></span>} <span class="dim"><T text={row.about ?? subject(row)} max={60} />{row.environment && !subject(row).includes(row.environment) && <> in <T text={row.environment} max={30} /></>}</span>{row.count !== undefined && row.count > 1 && (row.step === "put" ? <span class="dim">{bytes(row.count)}</span> : <span class="badge">{row.count}</span>)}</td>
                             <td data-label="Outcome"><span class="row"><State kind={row.step === "denied" ? "wait" : bad ? "bad" : row.outcome || row.step === "put" ? "ok" : "run"} /><T text={row.step === "denied" ? "denied" : row.step === "put" ? "kept" : row.outcome ?? "open"} max={30} /></span></td>
                             <td data-label="Why">{row.reason ? <>“<T text={row.reason} max={80} />”</> : <span class="dim">–</span>}</td>
                             <td class="n mono dim" data-label="Record">{row.seq}{row.id && <span class="sr">{shortId(row.id)}</span>}</td>

@@ -16,6 +16,7 @@ import { Icon } from "../parts/icons";
 import { Chip, State, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
 import { T, When, clock, full, plural, shortId } from "../parts/text";
+import { useWhy } from "../parts/why";
 import { requestKind, requestWord } from "./cluster";
 
 type Request = Document<"cluster-request">;
@@ -105,6 +106,7 @@ function Steer({ request, holds, kept, isNewest }: { request: Request; holds: st
         { icon: "retry", text: "The request that holds now stays kept: going back to it undoes this." },
       ],
       reason: "asked",
+      can: canBack,
       yes: "Roll back",
       no: "Keep it",
       run: (reason) => begin("The rollback", (requestId, how) => act("Cluster/rollback", { ...instanceOf(request), requestId, rollbackSnapshotId: to! }, how), reason),
@@ -128,6 +130,7 @@ function Steer({ request, holds, kept, isNewest }: { request: Request; holds: st
       title: `Stop this request of ${request.instanceId}?`,
       will: [{ icon: "pause", text: "It stops between two objects. What it has applied stays; the next request of the instance goes on from there." }],
       reason: "asked",
+      can: canEnd,
       yes: "Stop it",
       no: "Let it go on",
       danger: true,
@@ -142,14 +145,26 @@ function Steer({ request, holds, kept, isNewest }: { request: Request; holds: st
     });
   };
   const busy = request.ended ? undefined : "A request is at work on the instance.";
+  const buttons = (
+    <>
+      {!request.ended && <Button can={canEnd} onClick={cancel} icon="pause">Stop…</Button>}
+      <Button can={canBack} onClick={rollBack} icon="undo" off={busy ?? (isNewest || kept.includes(request.requestId) ? (to ? undefined : "There is nothing before it to go back to.") : "What it applied is not kept any more.")}>Roll back…</Button>
+      <Button can={canRemove} kind="danger" onClick={remove} off={busy ?? (request.status === "deleted" && isNewest ? "It is removed." : undefined)}>Remove…</Button>
+    </>
+  );
+  const left = request.resources.filter((each) => each.state !== "ready" && each.state !== "gone");
+  const why = useWhy({ kind: "request", name: request.requestId, said: [
+    `${request.instanceId} in ${request.namespace}: ${requestWord(request.status).toLowerCase()}${request.message ? `. ${sentenceCase(request.message)}` : "."}`,
+    request.resources.length && left.length ? `Not done: ${left.slice(0, 8).map((each) => `${each.kind} ${each.name}, ${objectWord(each.state).toLowerCase()}${each.message ? ` (${each.message})` : ""}`).join("; ")}${left.length > 8 ? `; and ${left.length - 8} more` : ""}.` : request.resources.length ? "All its objects are done." : "It has touched no object.",
+  ] }, { since: request.endedAt ?? request.begunAt, itself: request.ended ? undefined : "Its objects become ready, or the time that a request has is over.", ways: buttons });
   return (
     <div class="stack">
       <div class="actionbar">
-        {!request.ended && <Button can={canEnd} onClick={cancel} icon="pause">Stop…</Button>}
-        <Button can={canBack} onClick={rollBack} icon="undo" off={busy ?? (isNewest || kept.includes(request.requestId) ? (to ? undefined : "There is nothing before it to go back to.") : "What it applied is not kept any more.")}>Roll back…</Button>
-        <Button can={canRemove} kind="danger" onClick={remove} off={busy ?? (request.status === "deleted" && isNewest ? "It is removed." : undefined)}>Remove…</Button>
+        {buttons}
+        <button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button>
       </div>
       <WhyOff can={canBack} what="Changing it" />
+      {why.panel}
     </div>
   );
 }

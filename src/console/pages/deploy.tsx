@@ -27,6 +27,7 @@ export default function Deploy() {
   const [name, setName] = useState("");
   const [customer, setCustomer] = useState("");
   const [traffic, setTraffic] = useState<"immediate" | "canary">("immediate");
+  const [reason, setReason] = useState("");
   const [sent, setSent] = useState<{ what: string; share: number }>();
   const ends = useRef<AbortController>();
   useEffect(() => () => ends.current?.abort(), []);
@@ -69,7 +70,7 @@ export default function Deploy() {
         components: { [bundles[0]!.component]: { folder: ".", ...(customer ? { customer } : {}) } },
         ...(traffic === "canary" ? { rollout: kCanary } : {}),
       });
-      const made = await act("DeployPlan/plan", { manifest, environment: env, bundles }, { key: newKey(), forMs: 120_000 });
+      const made = await act("DeployPlan/plan", { manifest, environment: env, bundles }, { reason: reason.trim(), key: newKey(), forMs: 120_000 });
       go((made.pending ? link.flow(made.flow) : link.plan(made.fields.plan)).slice(kBase.length));
     } catch (error) {
       if (signal.aborted) return;
@@ -111,7 +112,8 @@ export default function Deploy() {
             {parcel.kind !== "app" && <label class="form-row"><span>App</span><input class="field" name="app" required value={name} readOnly={parcel.kind === "folder"} onInput={(event) => setName(event.currentTarget.value)} /></label>}
             {parcel.kind !== "app" && <label class="form-row"><span>Customer</span><input class="field" name="customer" placeholder={env === "local" ? "local-dev" : "needed outside local"} value={customer} onInput={(event) => setCustomer(event.currentTarget.value)} /></label>}
             {parcel.kind !== "app" && <label class="form-row"><span>Traffic</span><select class="field" name="traffic" value={traffic} onChange={(event) => setTraffic(event.currentTarget.value as typeof traffic)}><option value="immediate">all at once</option><option value="canary">canary: 5, 25, 50, then 100 %</option></select></label>}
-            <Button kind="primary" can={can} off={sent ? "It is being sent." : !name ? "Say what the app is called." : undefined} onClick={() => void plan()}>See the plan</Button>
+            {can.reason && <label class="form-row"><span>Reason <span class="dim">(needed)</span></span><input class="field" name="reason" required maxLength={500} value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></label>}
+            <Button kind="primary" can={can} off={sent ? "It is being sent." : can.reason && !reason.trim() ? "Say why." : !name ? "Say what the app is called." : undefined} onClick={() => void plan()}>See the plan</Button>
           </form>
           <WhyOff can={can} what="Planning" />
           {sent && <div class="card-foot" role="status"><State kind="run" /><span class="grow"><T text={sent.what} max={80} /><div class="progress"><i style={{ width: `${Math.round(sent.share * 100)}%` }} /></div></span><button class="button small" onClick={() => { ends.current?.abort(); setSent(undefined); }}>Stop</button></div>}

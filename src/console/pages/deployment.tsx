@@ -86,6 +86,7 @@ function Known({ shown, tab }: { shown: Shown; tab: string }) {
         { icon: "undo", text: "To undo: roll forward again on the History tab." },
       ],
       reason: "asked",
+      can: canBack,
       yes: "Roll back",
       no: "Keep as it is",
       run: async (reason) => {
@@ -104,6 +105,7 @@ function Known({ shown, tab }: { shown: Shown; tab: string }) {
       title: paused ? `Let traffic to ${deployment.bundle} again?` : `Pause ${deployment.bundle}?`,
       will: [{ icon: paused ? "play" : "pause", text: paused ? "Requests reach its revisions again, in the shares that are asked." : "No request reaches any of its revisions; visitors see that it is paused. Replicas keep running." }],
       reason: "asked",
+      can: canPause,
       yes: paused ? "Resume" : "Pause",
       no: paused ? "Keep paused" : "Keep serving",
       danger: !paused,
@@ -284,6 +286,7 @@ function WhyStrip({ shown, history }: { shown: Shown; history: History }) {
           { icon: "undo", text: `If ${newest.name} is worse, traffic goes back by itself.` },
         ],
         reason: "asked",
+        can,
         yes: "Start rollout",
         no: "Keep as it is",
         run: async (reason) => {
@@ -376,6 +379,7 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
         { icon: "undo", text: `To undo: roll back to generation ${generation}.` },
       ],
       reason: "asked",
+      can,
       yes: `Send ${to} to ${growing.version}`,
       no: `Keep ${percent(asked[growing.revision]!)}`,
       run: async (reason) => {
@@ -500,6 +504,7 @@ function RevisionsTab({ shown }: { shown: Shown }) {
       title: `Drain ${name}?`,
       will: [{ icon: "pause", text: "Requests under way finish, then its replicas stop. It gets no new requests." }, { icon: "undo", text: "To undo: warm it again with sluice revisions warm." }],
       reason: "asked",
+      can,
       yes: `Drain ${name}`,
       no: "Keep it warm",
       run: async (reason) => {
@@ -609,6 +614,7 @@ function HistoryTab({ shown, history, versionOf }: { shown: Shown; history: Hist
       title: `Undo the last rollback of ${shown.deployment.bundle}?`,
       will: [{ icon: "split", text: "Traffic goes to the split that was rolled back." }],
       reason: "asked",
+      can,
       yes: "Roll forward",
       no: "Keep as it is",
       run: async (reason) => {
@@ -631,7 +637,7 @@ function HistoryTab({ shown, history, versionOf }: { shown: Shown; history: Hist
               <td class="most"><T text={each.entries.filter((one) => one.weight_bps > 0).map((one) => `${versionOf(one.revision_id)} ${percent(one.weight_bps)}`).join(", ") || "no traffic"} /></td>
               <td class="whole" data-label="Why"><T text={each.why} max={300} /></td>
               <td data-label="By">{who(each.updated_by) || "–"}</td>
-              <td data-label="When" title={full(each.updated_at)}><When at={each.updated_at} /></td>
+              <td class="nowrap" data-label="When" title={full(each.updated_at)}><When at={each.updated_at} /></td>
               <td>{each.authorization_ref && <Copy text={each.authorization_ref} label="Copy the audit reference" />}</td>
             </tr>
           ))}

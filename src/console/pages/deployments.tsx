@@ -2,7 +2,7 @@
 // that are in sight and some around them.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useView } from "../api/use";
-import { bySequence, healthKind, healthWord, useHome } from "../app/home";
+import { bySequence, healthKind, healthWord, servingText, useHome } from "../app/home";
 import type { FleetDeployment, Health } from "../app/home";
 import { useKey } from "../app/keys";
 import { go, href, kBase, link, query, setQuery } from "../app/router";
@@ -12,7 +12,7 @@ import { Icon } from "../parts/icons";
 import { Rows } from "../parts/rows";
 import { Chip, markOf } from "../parts/state";
 import { Split } from "../parts/traffic";
-import { T, count, percent, plural } from "../parts/text";
+import { T, count, plural } from "../parts/text";
 
 const kStates: Health[] = ["healthy", "changing", "degraded", "failed", "paused", "idle"];
 // Rows are asked for by so many, and the same number before and after them.
@@ -82,7 +82,7 @@ function Row({ each }: { each: FleetDeployment }) {
     <div class="deployment-row" role="listitem" data-row onClick={() => go(to.slice(kBase.length))}>
       <span class="two"><a href={to}><strong><T text={each.bundle} max={40} /></strong></a><span class="note"><T text={each.environment} max={20} />, <T text={each.customer} max={30} /></span></span>
       <span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></span>
-      <span class="hide-small second"><T text={serving.map((revision) => `${revision.version} ${percent(revision.weight_asked_bps)}`).join(", ") || "no traffic"} max={60} /></span>
+      <span class="hide-small second"><T text={servingText(serving) || "no traffic"} max={60} /></span>
       <span class="hide-small"><Split parts={serving.map((revision, i) => ({ revision: revision.revision, label: revision.version, mark: markOf(i), bps: revision.weight_asked_bps }))} /></span>
       <span class="hide-small right dim">{plural(each.replicas, "replica")}</span>
     </div>

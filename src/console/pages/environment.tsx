@@ -1,14 +1,16 @@
 // Environment: its health, routers, deployments and packs.
 import { act, newKey } from "../api/client";
 import { useCan, useView } from "../api/use";
-import { healthKind, healthWord, useHome } from "../app/home";
+import { healthKind, healthWord, servingText, useHome } from "../app/home";
 import { href, link } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { toast, toastProblem } from "../app/toasts";
 import type { PageProps } from "../pages";
 import { Button, Card, Empty, Fact, Loaded, WhyOff } from "../parts/basics";
+import { ask } from "../parts/dialog";
 import { Chip, State } from "../parts/state";
-import { T, When, count, percent, plural } from "../parts/text";
+import { T, When, count, plural } from "../parts/text";
+import { useWhy } from "../parts/why";
 import { doctorKind } from "./environments";
 
 export default function EnvironmentPage({ params }: PageProps) {
@@ -20,15 +22,18 @@ export default function EnvironmentPage({ params }: PageProps) {
   const can = useCan("Env/doctor", id);
   const status = home.fleet.data?.environments.find((each) => each.environment === id);
   const fleet = useView("fleet", { environment: id, limit: 50 }, { everyMs: 5000, on: (event) => event.environment === id });
-  const doctor = async () => {
+  const doctor = async (reason = "") => {
     try {
-      await act("Env/doctor", { environment: id }, { key: newKey(), forMs: 60_000 });
+      await act("Env/doctor", { environment: id }, { reason, key: newKey(), forMs: 60_000 });
       toast("ok", `The doctor has looked at ${id}.`);
       read.again();
     } catch (error) {
       toastProblem("The doctor's look", error, "Nothing was changed.");
     }
   };
+  const askDoctor = () => (can.reason ? ask({ title: `Have the doctor look at ${id}?`, will: [{ icon: "check", text: "It checks packs, routers and what they need. Nothing is changed." }], can, yes: "Ask the doctor", no: "Not now", run: doctor }) : void doctor());
+  const doctors = <Button can={can} onClick={askDoctor}>Ask the doctor</Button>;
+  const why = useWhy(id, { since: read.data?.health.last_checked_at ?? read.data?.created_at, ways: doctors });
   return (
     <Loaded read={read} what="The environment" lines={7}>
       {(env) => (
@@ -38,14 +43,14 @@ export default function EnvironmentPage({ params }: PageProps) {
               <h1><T text={id} /> <Chip kind={doctorKind(env.health.last_doctor_status)}>{env.health.last_doctor_status === "pending" ? "Doctor not asked yet" : `Doctor says ${env.health.last_doctor_status}`}</Chip></h1>
               <div class="facts"><Fact name="Name"><T text={env.name} /></Fact>{env.extends && <Fact name="Extends"><a href={link.environment(env.extends)}>{env.extends}</a></Fact>}<Fact name="Made"><When at={env.created_at} /></Fact><Fact name="Generation">{env.generation}</Fact></div>
             </div>
-            <div class="actionbar"><Button can={can} onClick={() => void doctor()}>Ask the doctor</Button></div>
+            <div class="actionbar">{doctors}<button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button></div>
           </div>
           <WhyOff can={can} what="Asking the doctor" />
           {env.health.message && <div class={`strip ${env.health.last_doctor_status === "red" ? "bad" : "warn"}`}><State kind={doctorKind(env.health.last_doctor_status)} /><span><T text={env.health.message} max={500} /></span></div>}
           <div class="grid cols-main">
             <Card title="Deployments" note={plural(status?.deployments ?? 0, "deployment")} right={<a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>All</a>} flush>
               <Loaded read={fleet} what="The deployments">{({ shown, found }) => shown.length === 0 ? <Empty command={`sluice up hello${id === "local" ? "" : ` --env ${id}`}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
-                <><ul class="list">{shown.map((each) => <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} max={60} /></strong></a><span class="note"><T text={each.customer} max={60} /></span></span><span class="second hide-small"><T text={each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")} max={80} /></span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></li>)}</ul>{found > shown.length && <div class="card-foot note">{shown.length} of {count(found)} are shown; <a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>find the others</a></div>}</>
+                <><ul class="list">{shown.map((each) => <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} max={60} /></strong></a><span class="note"><T text={each.customer} max={60} /></span></span><span class="second hide-small"><T text={servingText(each.revisions)} max={80} /></span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></li>)}</ul>{found > shown.length && <div class="card-foot note">{shown.length} of {count(found)} are shown; <a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>find the others</a></div>}</>
               )}</Loaded>
             </Card>
             <div class="stack">
@@ -55,6 +60,7 @@ export default function EnvironmentPage({ params }: PageProps) {
               <Card title="Packs" flush><ul class="list">{env.packs.map((each) => <li key={each.slot}><span class="two grow"><strong>{each.slot}</strong><span class="note mono"><T text={each.pack_ref} max={50} /></span></span><span class="dim">generation {each.generation}</span></li>)}</ul></Card>
             </div>
           </div>
+          {why.panel}
         </>
       )}
     </Loaded>

@@ -11,6 +11,7 @@ import { Card, Fact, Loaded, Segments } from "../parts/basics";
 import { Chip, State, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
 import { Copy, T, When, clock, planName, plainTimes, plural, shortId, span, who } from "../parts/text";
+import { useWhy } from "../parts/why";
 import { flowKind } from "./flows";
 
 type Flow = Document<"flow">;
@@ -70,6 +71,8 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
   const left = (at: string | undefined) => `${(((at ? Date.parse(at) : end) - begin) / whole) * 100}%`;
   const width = (from: string | undefined, to: string | undefined) => `${Math.max(0, (((to ? Date.parse(to) : end) - (from ? Date.parse(from) : begin)) / whole) * 100)}%`;
   const rows = mode === "time" ? [...nodes].sort((a, b) => (a.it.beganAt ?? a.it.askedAt ?? "").localeCompare(b.it.beganAt ?? b.it.askedAt ?? "")) : nodes;
+  // What the calls that it waits for are about has the buttons.
+  const why = useWhy(flow.flow, { since: flow.settledAt ?? flow.beganAt, ways: flow.waits.length > 0 && touched(flow).filter((each) => each.to).slice(0, 6).map((each) => <a key={each.label} class="button" href={each.to}>Open {each.label}</a>) });
   return (
     <>
       <div class="head">
@@ -85,7 +88,7 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
           </div>
           {flow.reason && <p class="second">“<T text={flow.reason} max={300} />”</p>}
         </div>
-        <div class="actionbar"><button class="button" onClick={() => void navigator.clipboard?.writeText(location.href)}>Copy link</button></div>
+        <div class="actionbar"><button class="button" onClick={() => void navigator.clipboard?.writeText(location.href)}>Copy link</button><button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button></div>
       </div>
 
       {(flow.waits.length > 0 || flow.failure) && (
@@ -150,6 +153,7 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
           {flow.notes.map((note, i) => <p key={i} class="note"><T text={note} max={600} /></p>)}
         </div>
       </div>
+      {why.panel}
     </>
   );
 }
@@ -182,8 +186,13 @@ function Chosen({ it }: { it: Invocation }) {
   );
 }
 
-function Touched({ flow }: { flow: Flow }) {
-  const found = new Map<string, { label: string; to?: string }>();
+interface Object_ {
+  label: string;
+  to?: string;
+}
+
+function touched(flow: Flow): Object_[] {
+  const found = new Map<string, Object_>();
   for (const it of flow.invocations) {
     const fields = { ...record(it.input), ...record(it.end?.fields) };
     const text = (key: string) => (typeof fields[key] === "string" ? (fields[key] as string) : undefined);
@@ -200,6 +209,11 @@ function Touched({ flow }: { flow: Flow }) {
     const router = text("router");
     if (router) found.set(router, { label: `router ${shortId(router)}` });
   }
-  if (!found.size) return null;
-  return <Card title="Touched"><div class="tags">{[...found.values()].slice(0, 30).map((each) => each.to ? <a key={each.label} class="tag" href={each.to}>{each.label}</a> : <span key={each.label} class="tag">{each.label}</span>)}</div></Card>;
+  return [...found.values()];
+}
+
+function Touched({ flow }: { flow: Flow }) {
+  const all = touched(flow);
+  if (!all.length) return null;
+  return <Card title="Touched"><div class="tags">{all.slice(0, 30).map((each) => each.to ? <a key={each.label} class="tag" href={each.to}>{each.label}</a> : <span key={each.label} class="tag">{each.label}</span>)}</div></Card>;
 }

@@ -21,6 +21,8 @@ import { FirstRun } from "./first_run";
 const kTroubles = 8;
 // Changes that people make without a rollout.
 const kByHand = /^(Traffic|Deployment|Config|Secret|Env)\//;
+// What looks and changes nothing, or what commands do before they begin.
+const kNoChange = /^(Env|Trust)\/open$|^Router\/register$|^Cluster\/(diff|status)$|^Env\/doctor$/;
 // What the list and the timeline of recent changes are made of.
 const kMostTold = 80;
 
@@ -222,7 +224,7 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
   const begin = now.value - hours * 3_600_000;
   const rows = (read.data ?? []).filter((row) => Date.parse(row.at) >= begin);
   // What Sluice notes of itself is in the audit.
-  const told = rows.filter((row) => row.action && !row.caller.startsWith("sluice:") && !/^(Env|Trust)\/open$|^Router\/register$/.test(row.action)).reverse();
+  const told = rows.filter((row) => row.action && !row.caller.startsWith("sluice:") && !kNoChange.test(row.action)).reverse();
   return (
     <Card title="Recent changes" right={<><span class="legend note"><State kind="hand" /> by hand</span><Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "1h" ? undefined : value)} /></>} flush>
       <Timeline environments={lanesOf(environments, hours, ended, told)} hours={hours} rollouts={ended} rows={told} />
@@ -231,7 +233,7 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
           <li key={row.seq} data-row>
             <span class="mono dim">{clock(row.at, true)}</span>
             <State kind={row.step === "denied" ? "wait" : isBad(row) ? "bad" : row.outcome ? "ok" : "run"} label={row.outcome ?? "open"} />
-            <span class="grow"><a href={row.flow ? link.flow(row.flow) : href("/audit")}><strong><T text={row.action} /></strong></a> <span class="second"><T text={subject(row)} max={80} /></span>{row.reason && <span class="dim">: “<T text={row.reason} max={80} />”</span>}</span>
+            <span class="grow"><a class="plain" href={row.flow ? link.flow(row.flow) : href("/audit")}><Story row={row} /></a>{row.reason && <span class="dim">: “<T text={row.reason} max={80} />”</span>}</span>
             <span class="dim nowrap">{row.environment && <T text={row.environment} max={20} />}</span>
             <span class="dim nowrap recent-who">{who(row.caller)}</span>
           </li>
@@ -249,9 +251,32 @@ export const isBad = (row: AuditRow): boolean => row.step === "denied" || /fail|
 export function subject(row: AuditRow): string {
   const input = (row.input ?? {}) as Record<string, unknown>;
   const list = (value: unknown) => (Array.isArray(value) ? value : []);
-  if (row.action === "Pin/promote") return `${list(input.components).join(", ") || "all"} from ${input.fromEnv} to ${input.toEnv}`;
+  if (row.action === "Pin/promote" && input.toEnv) return `${list(input.components).join(", ") || "all"} from ${input.fromEnv} to ${input.toEnv}`;
   if (/^Pin\/(set|override)$/.test(row.action ?? "")) return list(input.pins).map((each: Record<string, unknown>) => `${each.release} in ${each.environment}`).join(", ");
   return ["environment", "bundle", "name", "deployment", "revision", "rollout", "plan", "approval", "token", "pin", "release", "component", "pipeline", "instanceId", "mesh", "node"].map((key) => input[key]).filter((each): each is string => typeof each === "string").slice(0, 2).map((each) => (/^[0-9A-Z]{26}$/.test(each) ? each.slice(-6) : each)).join(" ");
+}
+
+// What people do most, in words; the rest is told by the action's name.
+const kDone: Record<string, string> = {
+  "Access/apply": "access policy applied", "Access/issue": "token made", "Access/revoke": "token revoked", "Approval/vote": "voted on",
+  "Cluster/deploy": "brought into the cluster", "Cluster/rollback": "brought back in the cluster", "Cluster/undeploy": "removed from the cluster",
+  "Config/set": "setting changed", "Deployment/down": "taken down", "Deployment/label": "labelled", "Deployment/pause": "paused", "Deployment/resume": "resumed", "Deployment/rollBack": "rolled back", "Deployment/up": "brought up",
+  "DeployPlan/cancel": "plan cancelled", "DeployPlan/execute": "plan executed", "DeployPlan/plan": "planned", "DeployPlan/rollback": "plan undone",
+  "Env/create": "environment made", "Env/destroy": "environment destroyed", "Env/doctor": "looked at by the doctor", "Env/update": "environment changed",
+  "Mesh/enrol": "node enrolled", "Mesh/publish": "mesh published", "Mesh/report": "node reported", "Mesh/revoke": "node revoked",
+  "Pin/promote": "promoted", "Pin/rollback": "brought back", "Pin/set": "pinned", "Pipeline/resume": "promotions let through", "Pipeline/stop": "promotions stopped",
+  "Release/create": "release cut", "Release/reject": "release rejected", "Revision/archive": "archived", "Revision/drain": "drained", "Revision/stage": "staged", "Revision/warm": "warmed",
+  "Rollout/abort": "rollout aborted", "Rollout/advance": "rollout advanced", "Rollout/begin": "rollout started", "Rollout/pause": "rollout paused", "Rollout/resume": "rollout resumed", "Rollout/retry": "rollout retried",
+  "Secret/put": "secret put", "Secret/remove": "secret removed", "Secret/rotate": "secret rotated", "Session/end": "session ended",
+  "Traffic/forward": "traffic rolled forward", "Traffic/rollback": "traffic rolled back", "Traffic/set": "traffic set by hand", "Trust/bootstrap": "trusts its operator's key",
+};
+
+function Story({ row }: { row: AuditRow }) {
+  const action = row.action ?? row.step;
+  const named = subject(row);
+  const about = row.about ?? (named.startsWith(`${row.environment} `) ? named.slice(row.environment!.length + 1) : named);
+  const said = row.step === "denied" ? `${action} was denied` : isBad(row) ? `${action} ended in ${row.outcome}` : row.outcome ? kDone[action] ?? action : `${action} goes on`;
+  return about ? <><strong><T text={about} max={60} /></strong> <span class="second"><T text={said} max={100} /></span></> : <T text={said} max={100} />;
 }
 
 // Few environments have a lane each; of many, those in which something happened.
@@ -289,11 +314,14 @@ function Timeline({ environments, hours, rollouts, rows }: { environments: strin
                 const begin = Math.max(from, Date.parse(each.started_at));
                 const end = each.ended_at ? Date.parse(each.ended_at) : to;
                 const color = tone[each.status] ?? "run";
+                // To the right of its bar; at the edge to the left of it, unless a change by hand is drawn there.
+                const atEdge = x(end) > width - 120;
+                const taken = atEdge && rows.some((row) => row.environment === env && kByHand.test(row.action ?? "") && x(Date.parse(row.at)) < x(begin) && x(Date.parse(row.at)) > x(begin) - 10 - 7 * each.canary.name.length);
                 return (
                   <a key={each.rollout} href={link.rollout(each.rollout)}>
                     <title>{`${each.canary.name}: ${each.status}`}</title>
                     <rect x={x(begin)} y={y + 4} width={Math.max(4, x(end) - x(begin))} height="14" rx="3" fill={`var(--${color}-bg)`} stroke={`var(--${color}-solid)`} />
-                    <text class="over" x={Math.max(4, x(end) - x(begin)) + x(begin) + 5} y={y + 15} text-anchor={x(end) > width - 120 ? "end" : "start"} dx={x(end) > width - 120 ? -(Math.max(4, x(end) - x(begin)) + 10) : 0}>{each.canary.name}</text>
+                    {!taken && <text class="over" x={atEdge ? x(begin) - 5 : Math.max(4, x(end) - x(begin)) + x(begin) + 5} y={y + 15} text-anchor={atEdge ? "end" : "start"}>{each.canary.name}</text>}
                   </a>
                 );
               })}

@@ -50,9 +50,9 @@ function Known({ plan }: { plan: Plan }) {
   };
   const key = useMemo(newKey, [plan.phase]);
   const will = `${plan.summary.create} to create, ${plan.summary.change} to change, ${plan.summary.remove} to remove`;
-  const execute = () => ask({ title: `Execute the plan for ${plan.app} in ${env}?`, will: [{ icon: "plan", text: `${will}, in ${plural(plan.summary.waves, "wave")}${plan.estimated_ms ? `; about ${span(plan.estimated_ms)}` : ""}.` }, { icon: "undo", text: plan.on_failure === "rollback" ? "If a part fails, all that was done is undone, newest first." : `If a part fails: ${plan.on_failure}.` }], reason: "asked", yes: "Execute plan", no: "Not now", run: call("Execute", "The plan is executed.", (reason) => act("DeployPlan/execute", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
-  const cancel = () => ask({ title: `Cancel the plan for ${plan.app}?`, will: [{ icon: "abort", text: "What runs now is finished, nothing more is begun, and what was done is undone." }], reason: "asked", yes: "Cancel plan", no: "Let it run", danger: true, run: call("Cancel", "The plan is cancelled.", (reason) => act("DeployPlan/cancel", { plan: plan.plan_id }, { reason, key })) });
-  const rollback = () => ask({ title: `Undo the plan for ${plan.app}?`, will: [{ icon: "undo", text: `${plural(counts(["done"]), "node")} ${counts(["done"]) === 1 ? "is" : "are"} undone, newest first.` }], reason: "asked", yes: "Undo plan", no: "Keep it", danger: true, run: call("Undo", "The plan is undone.", (reason) => act("DeployPlan/rollback", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
+  const execute = () => ask({ title: `Execute the plan for ${plan.app} in ${env}?`, will: [{ icon: "plan", text: `${will}, in ${plural(plan.summary.waves, "wave")}${plan.estimated_ms ? `; about ${span(plan.estimated_ms)}` : ""}.` }, { icon: "undo", text: plan.on_failure === "rollback" ? "If a part fails, all that was done is undone, newest first." : `If a part fails: ${plan.on_failure}.` }], reason: "asked", can: can.execute, yes: "Execute plan", no: "Not now", run: call("Execute", "The plan is executed.", (reason) => act("DeployPlan/execute", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
+  const cancel = () => ask({ title: `Cancel the plan for ${plan.app}?`, will: [{ icon: "abort", text: "What runs now is finished, nothing more is begun, and what was done is undone." }], reason: "asked", can: can.cancel, yes: "Cancel plan", no: "Let it run", danger: true, run: call("Cancel", "The plan is cancelled.", (reason) => act("DeployPlan/cancel", { plan: plan.plan_id }, { reason, key })) });
+  const rollback = () => ask({ title: `Undo the plan for ${plan.app}?`, will: [{ icon: "undo", text: `${plural(counts(["done"]), "node")} ${counts(["done"]) === 1 ? "is" : "are"} undone, newest first.` }], reason: "asked", can: can.rollback, yes: "Undo plan", no: "Keep it", danger: true, run: call("Undo", "The plan is undone.", (reason) => act("DeployPlan/rollback", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
   const open = (home.approvals.data ?? []).filter((each) => (each.input as { plan?: string } | null)?.plan === plan.plan_id);
   const runs = ["running", "queued", "undoing"].includes(plan.phase);
   const buttons = (
@@ -70,7 +70,7 @@ function Known({ plan }: { plan: Plan }) {
           <div class="facts">
             <Fact name="Environment"><a href={link.environment(env)}>{env}</a></Fact>
             <Fact name="Version">{plan.version}</Fact>
-            <Fact name="Made"><When at={plan.created_at} /> by {who(plan.created_by)}</Fact>
+            <Fact name="Made"><When at={plan.created_at} />{plan.created_by && ` by ${who(plan.created_by)}`}</Fact>
             {plan.started_at && <Fact name={plan.ended_at ? "Took" : "Executes for"}>{span((plan.ended_at ? Date.parse(plan.ended_at) : now.value) - Date.parse(plan.started_at))}</Fact>}
           </div>
         </div>
@@ -114,9 +114,10 @@ function Known({ plan }: { plan: Plan }) {
   );
 }
 
-const kWide = 128;
+// A node is as wide as there is room for, and its text never smaller.
+const kWidest = 128;
+const kNarrowest = 96;
 const kHigh = 48;
-const kGapX = 28;
 const kGapY = 16;
 
 const kFolded = 76;
@@ -132,6 +133,7 @@ interface Place {
 
 function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
   const [zoom, setZoom] = useState(100);
+  const [room, setRoom] = useState(0);
   const [text, setText] = useState("");
   const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set());
   const [sight, setSight] = useState({ left: 0, top: 0, wide: 0, high: 0 });
@@ -144,20 +146,22 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
   const many = plan.nodes.length > kMany;
   const folded = waves.map((wave, i) => many && wave.length > 1 && !unfolded.has(i) && wave.every((place) => kOver.has(byPlace.get(place)!.status)));
   const foldedKey = folded.join();
-  const { at, left, width, height } = useMemo(() => {
+  const { at, left, width, height, wide } = useMemo(() => {
     const at = new Map<number, Place>();
     const open = waves.filter((_, i) => !folded[i]);
+    const gap = open.length > 7 ? 16 : 28;
+    const wide = Math.max(kNarrowest, Math.min(kWidest, Math.floor((room - 40 + gap - (waves.length - open.length) * (kFolded + gap)) / Math.max(1, open.length)) - gap));
     const tallest = Math.max(1, ...open.map((wave) => wave.length));
     const left: number[] = [];
     let x = 16;
     waves.forEach((wave, column) => {
       left.push(x);
       const middle = 36 + ((tallest - 1) / 2) * (kHigh + kGapY);
-      wave.forEach((place, row) => at.set(place, folded[column] ? { x, y: middle, wide: kFolded } : { x, y: 36 + (row + (tallest - wave.length) / 2) * (kHigh + kGapY), wide: kWide }));
-      x += (folded[column] ? kFolded : kWide) + kGapX;
+      wave.forEach((place, row) => at.set(place, folded[column] ? { x, y: middle, wide: kFolded } : { x, y: 36 + (row + (tallest - wave.length) / 2) * (kHigh + kGapY), wide }));
+      x += (folded[column] ? kFolded : wide) + gap;
     });
-    return { at, left, width: x + 4, height: 52 + tallest * (kHigh + kGapY) };
-  }, [waves, foldedKey]);
+    return { at, left, width: x + 16 - gap, height: 52 + tallest * (kHigh + kGapY), wide };
+  }, [waves, foldedKey, room]);
   const long = useMemo(() => longest(plan.nodes), [plan.nodes.length]);
   const edges = useMemo(() => {
     const seen = new Set<string>();
@@ -193,13 +197,18 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
     const element = box.current;
     if (element) setZoom(Math.max(15, Math.min(100, Math.floor((100 * element.clientWidth) / width))));
   };
-  // A graph that is a little too wide begins small enough to be seen whole.
   useEffect(() => {
     const element = box.current;
-    if (!element?.clientWidth || many) return;
-    const whole = Math.floor((100 * element.clientWidth) / width);
-    if (whole < 100) setZoom(Math.max(70, whole));
-  }, [width]);
+    if (!element) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  // A graph that is a little too wide begins small enough to be seen whole, as long as it can be read.
+  useEffect(() => {
+    if (!room || many) return;
+    setZoom(Math.max(90, Math.min(100, Math.floor((100 * room) / width))));
+  }, [width, room]);
   useEffect(look, [zoom, width, height]);
   // The view follows what runs, unless somebody has moved it; what is looked for comes into sight.
   const running = plan.nodes.find((each) => each.status === "running" || each.status === "failed")?.place;
@@ -226,7 +235,7 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
           <svg width={width * scale} height={height * scale} viewBox={`0 0 ${width} ${height}`}>
             {waves.map((wave, i) => {
               const took = Math.max(0, ...wave.map((place) => byPlace.get(place)!.took_ms ?? 0));
-              return <g key={i}><text class="wave" x={left[i]} y="22">{folded[i] ? i + 1 : `Wave ${i + 1}`}</text>{took > 0 && <text class="wave-time" x={left[i]! + (folded[i] ? kFolded : kWide)} y="22" text-anchor="end">{span(took)}</text>}</g>;
+              return <g key={i}><text class="wave" x={left[i]} y="22">{folded[i] ? i + 1 : `Wave ${i + 1}`}</text>{took > 0 && <text class="wave-time" x={left[i]! + (folded[i] ? kFolded : wide)} y="22" text-anchor="end">{span(took)}</text>}</g>;
             })}
             {edges.map((edge) => <path key={`${edge.from}-${edge.next}`} class={`edge ${byPlace.get(edge.from)!.status === "done" ? "done" : "coming"} ${long.has(edge.next) && long.has(edge.from) ? "long" : ""}`} d={edge.d} />)}
             {waves.flatMap((wave, column) => {
@@ -247,11 +256,11 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
                 return (
                   <g key={place} class={`node ${nodeClass(node.status)} ${node === chosen || isHit(node) ? "chosen" : ""}`} transform={`translate(${p.x} ${p.y})`} tabIndex={0} role="button" aria-label={`${visible(node.target).slice(0, 80)}, ${kindWord(node.kind)}, ${node.status}`} onClick={() => select(node)} onKeyDown={(event) => event.key === "Enter" && select(node)}>
                     <title>{`${node.kind} ${visible(node.node)}`}</title>
-                    <rect width={kWide} height={kHigh} rx="8" />
-                    <g transform="translate(10 9)"><State kind={nodeKind(node.status)} /></g>
-                    <text x="30" y="20">{middle(visible(node.target), 13)}</text>
-                    <text class="kind" x="30" y="36">{kindWord(node.kind).slice(0, 13)}</text>
-                    <text class={`sign-${changed.get(node.target) ?? "keep"}`} x={kWide - 12} y="36" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
+                    <rect width={wide} height={kHigh} rx="8" />
+                    <g transform="translate(9 9)"><State kind={nodeKind(node.status)} /></g>
+                    <text x="29" y="20">{middle(visible(node.target), Math.floor((wide - 33) / 7.3))}</text>
+                    <text class="kind" x="29" y="36">{kindWord(node.kind).slice(0, Math.floor((wide - 31) / 6.4))}</text>
+                    <text class={`sign-${changed.get(node.target) ?? "keep"}`} x="16" y="37" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
                   </g>
                 );
               });

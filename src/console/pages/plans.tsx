@@ -30,7 +30,7 @@ export default function Plans() {
                     <td><Chip kind={phaseKind(each.phase)}>{phaseWord(each.phase)}</Chip></td>
                     <td class="nowrap" data-label="Changes">+{each.summary.create} ~{each.summary.change} −{each.summary.remove}</td>
                     <td data-label="Progress"><span class="changing-bar"><span class="progress"><i style={{ width: `${(each.done / Math.max(1, each.summary.nodes)) * 100}%` }} /></span><span class="note">{each.done} of {each.summary.nodes}</span></span></td>
-                    <td class="nowrap" data-label="Made"><When at={each.created_at} /> <span class="dim">by {who(each.created_by)}</span></td>
+                    <td class="nowrap" data-label="Made"><When at={each.created_at} /> {each.created_by && <span class="dim">by {who(each.created_by)}</span>}</td>
                   </tr>
                 ))}
               </tbody>

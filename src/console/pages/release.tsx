@@ -12,6 +12,7 @@ import { ask } from "../parts/dialog";
 import { Differences } from "../parts/promote";
 import { Chip, State } from "../parts/state";
 import { Copy, T, When, plural, shortDigest, who } from "../parts/text";
+import { useWhy } from "../parts/why";
 import { releaseKind, releaseWord, shortImage } from "./releases";
 
 type Release = Document<"releases">[number];
@@ -58,6 +59,8 @@ function Shown({ release, again }: { release: Release; again: () => void }) {
       },
     });
   };
+  const ways = <Button kind="danger" icon="abort" can={can} off={release.rejected ? "It is rejected already." : undefined} onClick={reject}>Reject…</Button>;
+  const why = useWhy({ kind: "release", name: release.release, said: reasons(release) }, { since: release.created_at, ways: <>{ways}<a class="button" href={href("/releases")}>Open its pipeline</a></> });
   return (
     <>
       <div class="head">
@@ -71,7 +74,7 @@ function Shown({ release, again }: { release: Release; again: () => void }) {
           </div>
         </div>
         <div class="stack">
-          <div class="actionbar"><Button kind="danger" icon="abort" can={can} off={release.rejected ? "It is rejected already." : undefined} onClick={reject}>Reject…</Button></div>
+          <div class="actionbar">{ways}<button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button></div>
           <WhyOff can={can} what="Rejecting" />
         </div>
       </div>
@@ -96,8 +99,17 @@ function Shown({ release, again }: { release: Release; again: () => void }) {
           </Card>
         </div>
       </div>
+      {why.panel}
     </>
   );
+}
+
+function reasons(release: Release): string[] {
+  if (release.rejected) return [`It was rejected: ${release.rejected}`, "It is promoted and pinned nowhere any more."];
+  if (!release.ready) return [`It is not resolved yet${release.message ? `: ${release.message}` : "."}`];
+  const waits = release.pinned.filter((each) => !each.ready).map((each) => `${each.environment} is to run it and is not ready yet.`);
+  const runs = release.pinned.filter((each) => each.ready).map((each) => each.environment);
+  return [...waits, runs.length ? `It runs in ${runs.join(", ")}.` : "It runs nowhere: it is pinned in no environment.", "Where it may go next is on its pipeline’s page, with the rules that hold it back."];
 }
 
 function Compared({ left, right }: { left: string; right: string }) {

@@ -104,6 +104,7 @@ function Brake({ pipeline }: { pipeline: Pipeline }) {
         ? [{ icon: "play", text: "What its other rules let through can be promoted again. Nothing is promoted by itself." }]
         : [{ icon: "pause", text: "Nothing is promoted along it until somebody resumes it. What runs goes on." }, { icon: "undo", text: "Going back to what ran before stays possible." }],
       reason: pipeline.stopped ? "asked" : "needed",
+      can,
       yes: pipeline.stopped ? `Resume ${name}` : `Stop ${name}`,
       no: "Leave it",
       danger: !pipeline.stopped,
@@ -214,6 +215,7 @@ function History({ pin }: { pin: Pin }) {
         { icon: "lock", text: `It stays so until it is promoted or pinned again. Now it is ${pin.release}.` },
       ],
       reason: "asked",
+      can,
       yes: `Roll back to ${release}`,
       no: `Keep ${pin.release}`,
       run: async (reason) => {

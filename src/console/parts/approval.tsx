@@ -24,6 +24,7 @@ export function Waiting({ approval, me }: { approval: Approval; me: string | und
       ],
       body: <pre class="sunken">{visible(JSON.stringify(approval.input, null, 2)).slice(0, 2000)}</pre>,
       reason: "asked",
+      can,
       yes: agree ? "Approve" : "Reject",
       no: "Decide later",
       danger: !agree,

@@ -193,7 +193,10 @@ function drawBands(u: uPlot, props: ChartProps): void {
     if (!line.band) continue;
     ctx.fillStyle = color(line.mark);
     ctx.globalAlpha = line.mark === "new" ? 0.18 : 0.14;
-    for (let i = 0; i + 1 < line.band.length; i++) {
+    // No further than the line.
+    let end = line.values.length - 1;
+    while (end >= 0 && line.values[end] == null) end--;
+    for (let i = 0; i + 1 <= end; i++) {
       const [here, next] = [line.band[i], line.band[i + 1]];
       if (!here || !next) continue;
       const at = (k: number, value: number): [number, number] => [u.valToPos(u.data[0][k]!, "x", true), u.valToPos(value, "y", true)];
@@ -246,6 +249,7 @@ function drawMarks(u: uPlot, props: ChartProps, stroke: string, text: string, fo
   ctx.font = scaled(font);
   ctx.textAlign = "left";
   let free = -Infinity;
+  const labels: [number, string][] = [];
   for (const mark of props.marks ?? []) {
     const x = Math.round(u.valToPos(mark.at, "x", true));
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -256,9 +260,18 @@ function drawMarks(u: uPlot, props: ChartProps, stroke: string, text: string, fo
     ctx.lineTo(x + 0.5, bbox.top + bbox.height);
     ctx.stroke();
     if (props.labelMarks === false || x < free) continue;
-    ctx.fillStyle = text;
-    ctx.fillText(mark.label, x + 4 * devicePixelRatio, bbox.top - 4 * devicePixelRatio);
+    labels.push([x + 4 * devicePixelRatio, mark.label]);
     free = x + ctx.measureText(mark.label).width + 12 * devicePixelRatio;
+  }
+  // Over the lines of marks that come soon after.
+  ctx.setLineDash([]);
+  ctx.lineWidth = 4 * devicePixelRatio;
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = color("surface");
+  ctx.fillStyle = text;
+  for (const [x, label] of labels) {
+    ctx.strokeText(label, x, bbox.top - 4 * devicePixelRatio);
+    ctx.fillText(label, x, bbox.top - 4 * devicePixelRatio);
   }
   ctx.restore();
 }
@@ -297,21 +310,22 @@ function drawEnds(u: uPlot, props: ChartProps, font: string): void {
     .map(({ line, i }) => ({ line, x: u.valToPos(u.data[0][i]!, "x", true), y: u.valToPos(line.values[i]!, "y", true), text: num(line.values[i]!) + props.suffix }))
     .sort((a, b) => a.y - b.y);
   const apart = 13 * devicePixelRatio;
-  let floor = -Infinity;
+  // Downwards from each other, then up again from the axis, whose times stand below it.
+  const places = ends.map((end) => end.y);
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i]!, places[i - 1]! + apart);
+  for (let i = places.length - 1, most = bbox.top + bbox.height - 4 * devicePixelRatio; i >= 0; most = places[i]! - apart, i--) places[i] = Math.min(places[i]!, most);
   ctx.save();
   ctx.font = scaled(`600 ${font}`.replace("600 ", "")).replace(/^/, "600 ");
   ctx.textAlign = "left";
-  for (const end of ends) {
+  for (const [i, end] of ends.entries()) {
     const size = 3.5 * devicePixelRatio;
     ctx.fillStyle = color(end.line.mark);
     ctx.beginPath();
     if (end.line.mark === "new") ctx.rect(end.x - size, end.y - size, 2 * size, 2 * size);
     else ctx.arc(end.x, end.y, size, 0, 7);
     ctx.fill();
-    const y = Math.max(end.y, floor + apart);
-    floor = y;
     ctx.fillStyle = color(`${end.line.mark}-text`);
-    ctx.fillText(end.text, bbox.left + bbox.width + 10 * devicePixelRatio, y + 4 * devicePixelRatio);
+    ctx.fillText(end.text, bbox.left + bbox.width + 10 * devicePixelRatio, places[i]! + 4 * devicePixelRatio);
   }
   ctx.restore();
 }

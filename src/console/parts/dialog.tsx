@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { Icon } from "./icons";
 import type { IconName } from "./icons";
+import type { Can } from "../api/use";
 import { T } from "./text";
 
 export interface Question {
@@ -14,6 +15,8 @@ export interface Question {
   against?: string;
   // Asks for a reason; "needed" keeps the button off until there is one.
   reason?: "asked" | "needed";
+  // Where the policy wants to know why, the reason is needed as well.
+  can?: Can;
   body?: ComponentChildren;
   yes: string;
   no: string;
@@ -71,7 +74,8 @@ function Confirm({ question }: { question: Question }) {
   const [reason, setReason] = useState("");
   const [busy, setBusy] = useState(false);
   const close = () => (asked.value = null);
-  const missing = question.reason === "needed" && !reason.trim();
+  const needed = question.reason === "needed" || question.can?.reason === true;
+  const missing = needed && !reason.trim();
   const run = async () => {
     if (missing || busy) return;
     setBusy(true);
@@ -91,15 +95,15 @@ function Confirm({ question }: { question: Question }) {
             {question.will.map((each, i) => <li key={i}><Icon name={each.icon} /><span><T text={each.text} max={400} /></span></li>)}
           </ul>
           {question.body}
-          {question.reason && (
+          {(question.reason || needed) && (
             <label>
-              <span>Reason {question.reason === "needed" ? <span class="dim">(needed)</span> : <span class="dim">(for the audit)</span>}</span>
+              <span>Reason {needed ? <span class="dim">(needed)</span> : <span class="dim">(for the audit)</span>}</span>
               <input class="field" data-focus value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />
             </label>
           )}
         </div>
         <div class="foot">
-          <button type="button" class="button" data-focus={question.reason ? undefined : true} onClick={close}>{question.no}</button>
+          <button type="button" class="button" data-focus={question.reason || needed ? undefined : true} onClick={close}>{question.no}</button>
           <button type="submit" class={`button ${question.danger ? "danger" : "primary"}`} aria-disabled={missing || busy ? "true" : undefined}>
             {busy ? "Sending…" : question.yes}
           </button>

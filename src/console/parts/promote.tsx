@@ -81,6 +81,7 @@ export function Step({ path, pipeline, pins, releases, onClose }: { path: Path; 
                 { icon: "undo", text: `${going.length === 1 ? "If it does not become ready, it goes back" : "They move together: if one does not become ready, all go back"}, and the release that failed is rejected in ${path.to}.` },
               ],
               reason: "asked",
+              can,
               yes: `Promote to ${path.to}`,
               no: "Not now",
               run: async (reason) => {
