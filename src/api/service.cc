@@ -92,6 +92,14 @@ Result<std::string> text_member(const json::object& body, std::string_view name)
   return Error{.code = Code::invalid, .message = std::string(name) + " is a text", .path = "/" + std::string(name)};
 }
 
+Result<bool> flag_member(const json::object& body, std::string_view name) {
+  const json::value* value = body.if_contains(name);
+  if (value == nullptr) return false;
+  if (value->is_bool()) return value->get_bool();
+  return Error{
+      .code = Code::invalid, .message = std::string(name) + " is true or false", .path = "/" + std::string(name)};
+}
+
 Result<json::object> object_member(const json::object& body, std::string_view name) {
   const json::value* value = body.if_contains(name);
   if (value == nullptr) return json::object();
@@ -108,6 +116,17 @@ Result<std::optional<uint64_t>> expected_generation(const http::Request& request
   auto number = number_in(text, "the generation in If-Match");
   if (!number) return number.error();
   return std::optional(*number);
+}
+
+// What a call does not know may not be left out silently: ?dryRun=true would do what it asks to try.
+Result<void> only_parameters(const http::Request& request, std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return Error{.code = Code::invalid,
+                 .message = "a call takes no parameter " + printable(name) + "; nothing was done",
+                 .next = "arguments, reason and dryRun stand in the body"};
+  }
+  return {};
 }
 
 Result<host::WaitFor> wait_of(const http::Request& request) {
@@ -617,8 +636,9 @@ http::Response Service::act(const Call& call) {
   if (!input) return refused(input.error());
   auto reason = text_member(*body, "reason");
   if (!reason) return refused(reason.error());
-  const json::value* dry = body->if_contains("dryRun");
-  return run_action(call, name, *std::move(input), *reason, dry != nullptr && *dry == json::value(true));
+  auto dry_run = flag_member(*body, "dryRun");
+  if (!dry_run) return refused(dry_run.error());
+  return run_action(call, name, *std::move(input), *reason, *dry_run);
 }
 
 // By the names that others reserve for it: one deployment's revisions, step by step. All but what says which deployment
@@ -669,6 +689,9 @@ http::Response Service::reserved(const Call& call) {
 
 http::Response Service::run_action(const Call& call, const std::string& name, json::object input,
                                    const std::string& reason, bool dry_run) {
+  if (auto known = only_parameters(call.request, {"wait", "for_ms", "for", "kit"}); !known) {
+    return refused(known.error());
+  }
   auto wait = wait_of(call.request);
   if (!wait) return refused(wait.error());
   auto generation = expected_generation(call.request);
@@ -717,7 +740,8 @@ std::optional<http::Response> Service::precondition_missing(const Call& call, co
   http::Response response =
       refused({.code = Code::conflict,
                .message = name + " must say here which generation it has seen, and is at " + std::to_string(*own),
-               .next = "look at it again, then send the header If-Match: " + tag},
+               .next = "look at it again, then send the header If-Match: " + tag +
+                       ", on the command line --expect-generation " + std::to_string(*own)},
               {{"actual", *own}}, 428);
   response.headers.push_back({"ETag", tag});
   return response;

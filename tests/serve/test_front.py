@@ -141,6 +141,18 @@ def test_a_json_that_nests_too_deep_or_has_unknown_members_is_refused(place):
     assert place.send("POST", "/v1/actions/Env/create", "{}", Content_Type="text/plain")[0].status == 400
 
 
+@pytest.mark.parametrize("body, query, said", [
+    ({"dryRun": "yes"}, "", "dryRun is true or false"), ({"dryRun": 1}, "", "dryRun is true or false"),
+    ({"dryRun": None}, "", "dryRun is true or false"),
+    ({}, "?dryRun=true", "a call takes no parameter dryRun; nothing was done"),
+    ({}, "?dry_run=1", "a call takes no parameter dry_run; nothing was done")])
+def test_what_is_meant_as_a_trial_is_never_done(place, body, query, said):
+    given = json.dumps({"input": {"environment": "tried"}, **body})
+    answer, problem = place.send("POST", "/v1/actions/Env/create" + query, given, Content_Type="application/json")
+    assert (answer.status, problem["detail"]) == (400, said)
+    assert "tried" not in {each["environment_id"] for each in place.ok("env", "list")}
+
+
 def follow(place, target, token, method="GET", body=None, **headers):
     wire = place.connect()
     lines = [f"{method} {target} HTTP/1.1", "Host: h", f"Authorization: Bearer {token}"]
