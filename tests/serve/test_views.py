@@ -195,6 +195,9 @@ def test_the_audit_names_what_a_call_was_about(home):
     told = {each["action"]: each for each in home.read("/v1/views/audit?newest=true&limit=10")}
     assert (told["Traffic/set"]["about"], told["Traffic/set"]["environment"]) == ("hello", "local")
     assert (told["Rollout/begin"]["about"], told["Rollout/begin"]["environment"]) == ("hello@1", "local")
+    # What a call makes is named by its answer.
+    up = next(each for each in home.read("/v1/views/audit") if each["action"] == "Deployment/up")
+    assert (up["about"], up["outcome"]) == ("hello@1", "ok")
     # What names nothing of the kind, or something that is gone, has no such name.
     assert "about" not in next(each for each in home.read("/v1/views/audit") if each["action"] == "Env/create")
 

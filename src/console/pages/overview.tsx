@@ -274,7 +274,8 @@ const kDone: Record<string, string> = {
 function Story({ row }: { row: AuditRow }) {
   const action = row.action ?? row.step;
   const named = subject(row);
-  const about = row.about ?? (named.startsWith(`${row.environment} `) ? named.slice(row.environment!.length + 1) : named);
+  // The environment stands at the line's end; it is the subject of what is done to itself alone.
+  const about = row.about ?? (/^Env\//.test(action) || !`${named} `.startsWith(`${row.environment} `) ? named : named.slice(row.environment!.length + 1));
   const said = row.step === "denied" ? `${action} was denied` : isBad(row) ? `${action} ended in ${row.outcome}` : row.outcome ? kDone[action] ?? action : `${action} goes on`;
   return about ? <><strong><T text={about} max={60} /></strong> <span class="second"><T text={said} max={100} /></span></> : <T text={said} max={100} />;
 }

@@ -52,6 +52,12 @@ About about_of(const deploy::views::States& states, const json::object& input) {
   return about;
 }
 
+// How it ended; what a call made is named by its answer alone.
+void ended(AuditedStep& one, const engine::End& end, const deploy::views::States& states) {
+  one.outcome = end.variant;
+  if (!one.about) one.about = about_of(states, end.fields).name;
+}
+
 AuditedStep audited(const Step& step, const deploy::views::States& states) {
   AuditedStep one{
       .seq = step.seq, .at = {.ms = step.at_ms}, .caller = step.caller.name, .step = std::string(name_of(step.kind))};
@@ -66,7 +72,7 @@ AuditedStep audited(const Step& step, const deploy::views::States& states) {
   if (step.flow != Ulid()) one.flow = to_string(step.flow);
   if (step.invocation != Ulid()) one.id = to_string(step.invocation);
   if (step.root) one.input = step.root->input;
-  if (step.end) one.outcome = step.end->variant;
+  if (step.end) ended(one, *step.end, states);
   if (step.count != 0) one.count = step.count;
   return one;
 }
@@ -181,7 +187,7 @@ Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const Au
       return false;
     }
     if (begun != open.end() && step->end && step->invocation == row.flow && step->kind != Step::Kind::late) {
-      steps[begun->second].outcome = step->end->variant;
+      ended(steps[begun->second], *step->end, states);
       steps[begun->second].endedAt = lang::DateTime{.ms = step->at_ms};
       open.erase(begun);
     }
