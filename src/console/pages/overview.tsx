@@ -123,8 +123,7 @@ export default function Overview() {
                     <Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: each.baseline?.name ?? "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} />
                     <span class="note">{percent(each.weight_asked_bps)}</span>
                   </span>
-                  <span class="grow row"><State kind={each.status === "running" ? "judge" : rolloutKind(each.status)} /><span class="grow"><T text={each.waits_for.split("; ")[0]} max={140} /></span></span>
-                  {each.seconds_left !== null && each.seconds_left > 0 && <span class="dim nowrap">about {span(each.seconds_left * 1000)} left</span>}
+                  <span class="grow row"><State kind={each.status === "running" ? "judge" : rolloutKind(each.status)} /><span class="grow"><T text={each.waits_for.split("; ")[0]} max={140} />{each.seconds_left !== null && each.seconds_left > 0 && !/ another /.test(each.waits_for) && <span class="dim"> about {span(each.seconds_left * 1000)} left</span>}</span></span>
                 </li>
               ))}
               {plans.map((each) => (

@@ -244,8 +244,10 @@ function Evidence({ metric, verdict }: { metric: Metric; verdict: Verdict }) {
 
 function Charts({ rollout, series, history, ended }: { rollout: Rollout; series: Document<"series"> | undefined; history: Document<"traffic-history">; ended: number | undefined }) {
   const step = series?.step_s ?? 1;
-  // Of a rollout that has ended, its own time alone.
-  const first = ended === undefined || !series ? 0 : Math.max(0, Math.floor((Date.parse(rollout.started_at) / 1000 - 2 * step - series.from_s) / step));
+  // Its own time, and a little of what was before; of one that has ended, its own time alone.
+  const began = Date.parse(rollout.started_at) / 1000;
+  const before = ended !== undefined ? 2 * step : Math.max(60, 0.3 * (Date.parse(rollout.now) / 1000 - began));
+  const first = !series ? 0 : Math.max(0, Math.floor((began - before - series.from_s) / step));
   const last = ended === undefined || !series ? undefined : Math.max(0, Math.ceil((ended + 2 * step - series.from_s) / step));
   const cut = (line: Document<"series">["revisions"][number] | undefined) =>
     line && { requests_per_s: line.requests_per_s.slice(first, last), error_share: line.error_share.slice(first, last), p99_ms: line.p99_ms.slice(first, last) };

@@ -126,7 +126,7 @@ export function Chart(props: ChartProps) {
           ...latest.current.lines.map((line) => ({ stroke: mine(line.mark), width: line.mark === "new" ? 1.75 : 1.5, points: { show: false }, spanGaps: false })),
         ],
         hooks: {
-          drawClear: [(u: uPlot) => { drawGaps(u, latest.current, color("line-2")); drawBands(u, latest.current); }],
+          drawClear: [(u: uPlot) => { drawFuture(u, latest.current, color("sunken")); drawGaps(u, latest.current, color("line-2")); drawBands(u, latest.current); }],
           draw: [(u: uPlot) => { drawMarks(u, latest.current, color("line-2"), color("text-2"), font); drawLimit(u, latest.current, color("bad-solid"), color("bad"), font); if (!small) drawEnds(u, latest.current, font); }],
           setCursor: [(u: uPlot) => { const i = u.cursor.idx; cursorAt.value = i == null || (u.cursor.left ?? -1) < 0 ? null : (u.data[0][i] ?? null); }],
           setSelect: [(u: uPlot) => {
@@ -208,6 +208,20 @@ function drawBands(u: uPlot, props: ChartProps): void {
       ctx.fill();
     }
   }
+  ctx.restore();
+}
+
+// What has not come yet is shaded.
+function drawFuture(u: uPlot, props: ChartProps, fill: string): void {
+  const { ctx, bbox } = u;
+  const last = u.data[0][u.data[0].length - 1];
+  if (props.until === undefined || last === undefined) return;
+  const left = Math.max(bbox.left, u.valToPos(last, "x", true));
+  const right = Math.min(bbox.left + bbox.width, u.valToPos(props.until, "x", true));
+  if (right <= left) return;
+  ctx.save();
+  ctx.fillStyle = fill;
+  ctx.fillRect(left, bbox.top, right - left, bbox.height);
   ctx.restore();
 }
 
