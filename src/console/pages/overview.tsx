@@ -108,7 +108,7 @@ export default function Overview() {
       </Card>
 
       <div class="grid cols-envs">
-        <EnvironmentCards all={envs} />
+        {envs.map((each) => <KeptCard key={each.environment} env={each} />)}
       </div>
 
       <div class="grid cols-main">
@@ -156,13 +156,13 @@ export default function Overview() {
   );
 }
 
-// Hundreds of them are drawn again only when one has changed, not with every second of the page's clock.
-class EnvironmentCards extends Component<{ all: FleetEnvironment[] }> {
-  override shouldComponentUpdate(next: { all: FleetEnvironment[] }) {
-    return JSON.stringify(next.all) !== JSON.stringify(this.props.all);
+// Of hundreds each is drawn again only when it has changed itself, not with every second of the page's clock.
+class KeptCard extends Component<{ env: FleetEnvironment }> {
+  override shouldComponentUpdate(next: { env: FleetEnvironment }) {
+    return JSON.stringify(next.env) !== JSON.stringify(this.props.env);
   }
-  override render({ all }: { all: FleetEnvironment[] }) {
-    return all.map((each) => <EnvironmentCard key={each.environment} env={each} />);
+  override render({ env }: { env: FleetEnvironment }) {
+    return <EnvironmentCard env={env} />;
   }
 }
 
