@@ -1060,7 +1060,8 @@ http::Response Service::flows(const Call& call) {
     if (!id) return refused(id.error());
     before = *id;
   }
-  bool failed_only = call.request.parameter("failed") != nullptr;
+  const std::string* wish = call.request.parameter("failed");
+  const bool failed_only = wish != nullptr && *wish != "false";
   auto snapshot = read_for(call);
   if (!snapshot) return refused(snapshot.error());
   json::array flows;

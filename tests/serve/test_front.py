@@ -153,6 +153,13 @@ def test_what_is_meant_as_a_trial_is_never_done(place, body, query, said):
     assert "tried" not in {each["environment_id"] for each in place.ok("env", "list")}
 
 
+def test_a_wish_that_is_said_to_be_none_is_none(place):
+    place.send("POST", "/v1/actions/Env/create", json.dumps({"input": {"environment": "A B"}}), Content_Type="application/json")
+    asked = {text: place.send("GET", "/v1/flows?limit=500" + text)[1]["flows"] for text in ("", "&failed=false", "&failed", "&failed=true")}
+    assert asked["&failed=false"] == asked[""] and len(asked["&failed"]) < len(asked[""])
+    assert asked["&failed"] == asked["&failed=true"] and {each["state"] for each in asked["&failed"]} == {"failed"}
+
+
 def follow(place, target, token, method="GET", body=None, **headers):
     wire = place.connect()
     lines = [f"{method} {target} HTTP/1.1", "Host: h", f"Authorization: Bearer {token}"]
