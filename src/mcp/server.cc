@@ -52,7 +52,7 @@ std::string in_arguments(std::string text) {
 json::object in_words(Error error) {
   error.message = in_arguments(std::move(error.message));
   error.next = in_arguments(std::move(error.next));
-  std::string text = error.message;
+  std::string text = (error.path.size() > 1 ? error.path.substr(1) + ": " : "") + error.message;
   if (!error.next.empty()) text += "\nnext: " + error.next;
   return {{"content",
            {{{"type", "text"}, {"text", std::move(text)}}, {{"type", "text"}, {"text", write(host::problem(error))}}}},

@@ -608,7 +608,13 @@ Result<void> check_arguments(const Tool& tool, const json::object& given) {
   const json::value* properties = tool.input.if_contains("properties");
   for (const auto& each : given) {
     if (properties != nullptr && properties->as_object().contains(each.key())) continue;
-    return Error{.code = Code::invalid, .message = tool.name + " takes no argument " + std::string(each.key())};
+    std::string known;
+    for (const auto& property : properties != nullptr ? properties->as_object() : json::object()) {
+      known += (known.empty() ? "" : ", ") + std::string(property.key());
+    }
+    return Error{.code = Code::invalid,
+                 .message = tool.name + " takes no argument " + std::string(each.key()),
+                 .next = known.empty() ? "call it without arguments" : "it takes " + known};
   }
   const json::value* required = tool.input.if_contains("required");
   for (const json::value& each : required != nullptr ? required->as_array() : json::array()) {
@@ -617,6 +623,23 @@ Result<void> check_arguments(const Tool& tool, const json::object& given) {
   }
   return {};
 }
+
+namespace {
+
+// What an answer says of why: its message, or else all that it lists.
+std::string reasons_in(const host::Answer& answer) {
+  std::string said = answer.text("message");
+  if (!said.empty()) return said;
+  for (const auto& field : answer.fields) {
+    if (!field.value().is_array()) continue;
+    for (const json::value& each : field.value().get_array()) {
+      if (each.is_string()) said += (said.empty() ? "" : "; ") + std::string(each.get_string());
+    }
+  }
+  return said;
+}
+
+}  // namespace
 
 Result<json::object> act(Turn& turn, const std::string& action, const json::object& input, const std::string& plan_id,
                          const std::string& reason, const json::value& now) {
@@ -631,7 +654,7 @@ Result<json::object> act(Turn& turn, const std::string& action, const json::obje
     const std::string digest = digest_of_call(action, input);
     if (plan_id.empty() || tried->code != Code::ok) {
       if (tried->code != Code::ok) {
-        const std::string message = tried->text("message");
+        const std::string message = reasons_in(*tried);
         return Error{.code = tried->code,
                      .message = (message.empty() ? action + " would end in " + tried->variant : message) +
                                 "; nothing was changed"};
@@ -660,7 +683,7 @@ Result<json::object> act(Turn& turn, const std::string& action, const json::obje
   auto answer = turn.door.call(call, turn.waiting);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) {
-    const std::string message = answer->text("message");
+    const std::string message = reasons_in(*answer);
     Error error{.code = answer->code,
                 .message = action + " ended in " + answer->variant + (message.empty() ? "" : ": " + message)};
     if (!answer->next.empty()) error.next = write(answer->next);

@@ -180,7 +180,11 @@ def test_every_client_meets_the_same_server(agent, way, era):
     assert "rollout hello@2" in prompt["messages"][0]["content"]["text"]
     found = one.tool("find_action", query="destroy environment")["actions"]
     assert found[0]["action"] == "Env/destroy" and found[0]["effect"] == "destroys"
-    assert one.refused("status", nonsense=1) == "status takes no argument nonsense"
+    assert one.refused("status", nonsense=1) == "status takes no argument nonsense\nnext: it takes environment, deployment"
+    said = one.refused("call_action", action="Env/update", input={"environment": "local", "nme": "x"})
+    assert said.startswith('nme: unknown field, did you mean "name"?'), said
+    said = one.refused("deploy_plan", environment="local", manifest="app: {name: x}")
+    assert said.startswith("DeployPlan/plan ended in invalidManifest: ") and "version" in said, said
     one.close()
 
 
