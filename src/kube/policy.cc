@@ -5,6 +5,7 @@
 #include <boost/describe.hpp>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/json_reader.h"
 #include "base/yaml.h"
 #include "http/outgoing.h"
@@ -81,6 +82,22 @@ bool begins_with_parts(std::string_view text, std::string_view beginning) {
   while (beginning.ends_with('/')) beginning.remove_suffix(1);
   return text.starts_with(beginning) && (text.size() == beginning.size() || text[beginning.size()] == '/' ||
                                          text[beginning.size()] == ':' || text[beginning.size()] == '@');
+}
+
+// Servers resolve "..", also when it is encoded, so a path with such parts is not below what it begins with.
+bool is_plain_path(std::string_view target) {
+  std::string small(target);
+  std::ranges::transform(small, small.begin(), [](char c) { return to_lower(c); });
+  for (const char* encoded : {"%2e", "%2f", "%5c", "\\"}) {
+    if (small.find(encoded) != std::string::npos) return false;
+  }
+  for (size_t begin = 1; begin < small.size();) {
+    const size_t end = std::min(small.find('/', begin), small.size());
+    const std::string part = small.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
 }
 
 bool is_below(const http::Url& url, const std::string& prefix) {
@@ -280,6 +297,7 @@ std::string Policy::denial_of_repository(std::string_view url) const {
   const std::string denied = "repository is not allowed: " + std::string(url);
   auto parsed = http::parse_url(url);
   if (!parsed || !parsed->tls || !parsed->user.empty() || (!allowedRepoHosts && !allowedRepoPrefixes)) return denied;
+  if (!is_plain_path(parsed->target)) return denied + ": its path has empty, encoded or '..' parts";
   if (allowedRepoHosts && !lists_host(*allowedRepoHosts, *parsed)) return denied;
   if (allowedRepoPrefixes) {
     const bool good = std::ranges::any_of(

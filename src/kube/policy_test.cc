@@ -72,6 +72,15 @@ TEST(DeployerPolicy, RepositoriesAreComparedByWholeParts) {
   }
 }
 
+TEST(DeployerPolicy, NoPathOfARepositoryLeadsElsewhere) {
+  const Policy prefixes = policy("allowedRepoPrefixes: ['https://github.example/acme']\n");
+  for (const char* path : {"/acme/../evil/x", "/acme/%2e%2E/evil/x", "/acme/.%2e/evil", "/acme/./x", "/acme//evil/x",
+                           "/acme%2f..%2fevil", "/acme/..\\evil", "/acme/x%5C..", "/acme/.."}) {
+    EXPECT_NE(prefixes.denial_of_repository(std::string("https://github.example") + path), "") << path;
+  }
+  EXPECT_EQ(prefixes.denial_of_repository("https://github.example/acme/..shop/a.b/"), "");
+}
+
 TEST(DeployerPolicy, AHostMayBeOfOnePort) {
   const Policy one = policy("allowedRepoHosts: ['git.example:8443']\n");
   EXPECT_EQ(one.denial_of_repository("https://git.example:8443/x"), "");

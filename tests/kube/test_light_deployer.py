@@ -191,6 +191,8 @@ def test_LightDeployer14_another_namespace_is_refused(served):
     ({"allowedRepoHosts": ["github.example"]}, "https://github.example.evil/x.git"),
     ({"allowedRepoPrefixes": ["https://github.example"]}, "https://github.example.evil/x"),
     ({"allowedRepoPrefixes": ["https://github.example/acme"]}, "https://github.example/acme-evil/x"),
+    ({"allowedRepoPrefixes": ["https://github.example/acme"]}, "https://github.example/acme/../evil/x"),
+    ({"allowedRepoPrefixes": ["https://github.example/acme"]}, "https://github.example/acme/%2e%2E/evil/x"),
     ({"allowedRepoHosts": []}, "https://github.example/x"), ({}, "https://github.example/x"),
     ({"allowedRepoHosts": ["*"]}, "file:///etc"), ({"allowedRepoHosts": ["*"]}, "http://github.example/x"),
     ({"allowedRepoHosts": ["*"]}, "ssh://git@github.example/x")])
