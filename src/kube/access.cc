@@ -131,6 +131,12 @@ Result<void> take_user(Disk& disk, const Entry& user, Access& access) {
   if (at(*user.value, {"auth-provider"}).is_object()) {
     return unusable("its user logs in by an auth-provider, which Kubernetes gave up; use an exec plugin");
   }
+  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
+    if (!at(*user.value, {field}).is_null()) {
+      return unusable("its user acts as somebody else ('" + std::string(field) +
+                      "'), which Sluice does not do; name a user who has just the rights that are needed");
+    }
+  }
   if (at(*user.value, {"exec"}).is_object()) {
     auto plugin = read_plugin(user);
     if (!plugin) return plugin.error();

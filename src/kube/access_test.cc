@@ -82,6 +82,9 @@ TEST_F(AccessTest, WhatCannotBeUsedSaysWhy) {
   EXPECT_NE(refusal(with("{server: 'http://k.example'}", "{}")).find("not reached by https"), std::string::npos);
   EXPECT_NE(refusal(with("{server: 'https://k.example'}", "{auth-provider: {name: gcp}}")).find("auth-provider"),
             std::string::npos);
+  for (const char* user : {"{token: t, as: reader}", "{token: t, as-groups: [readers]}", "{token: t, as-uid: '1'}"}) {
+    EXPECT_NE(refusal(with("{server: 'https://k.example'}", user)).find("acts as somebody else"), std::string::npos);
+  }
   EXPECT_NE(refusal(with("{server: 'https://k.example'}", "{exec: {command: x, apiVersion: other}}")).find("version"),
             std::string::npos);
   EXPECT_NE(refusal("contexts: []\n").find("no current-context"), std::string::npos);
