@@ -2,6 +2,7 @@
 #include "render/manifests.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/ascii.h"
 #include "base/canonical_json.h"
@@ -72,28 +73,36 @@ json::object& object_at(json::value& object, std::string_view name) {
 }
 
 // White space that base64 brings along is taken out of Secrets; what is left must be base64.
-std::string mend_secret(json::value& object) {
-  if (text_at(object, "kind") != "Secret") return "";
+void mend_secret(json::value& object, std::vector<std::string>& faults) {
+  if (text_at(object, "kind") != "Secret") return;
   json::value* data = object.as_object().if_contains("data");
-  if (data == nullptr || !data->is_object()) return "";
+  if (data == nullptr || !data->is_object()) return;
   for (auto& each : data->get_object()) {
-    if (!each.value().is_string()) return "secret data key `" + std::string(each.key()) + "` is no text";
+    const std::string key = "secret data key `" + std::string(each.key()) + "`";
+    if (!each.value().is_string()) {
+      faults.push_back(key + " is no text");
+      continue;
+    }
     std::string text(each.value().get_string());
     std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-    if (!crypto::from_base64(text)) return "secret data key `" + std::string(each.key()) + "` is no base64";
+    if (!crypto::from_base64(text)) faults.push_back(key + " is no base64");
     each.value() = text;
   }
-  return "";
 }
 
-std::string fault_of(const json::value& object) {
-  if (!object.is_object()) return "this is no object of Kubernetes";
+// An object without what each has; mends what can be mended.
+std::vector<std::string> faults_of(json::value& object) {
+  if (!object.is_object()) return {"this is no object of Kubernetes"};
+  std::vector<std::string> faults;
   for (const char* name : {"apiVersion", "kind"}) {
-    if (text_at(object, name).empty()) return std::string("missing required field `") + name + "`";
+    if (text_at(object, name).empty()) faults.push_back(std::string("missing required field `") + name + "`");
   }
   const json::value* metadata = object.get_object().if_contains("metadata");
-  if (metadata == nullptr || text_at(*metadata, "name").empty()) return "missing required field `metadata.name`";
-  return "";
+  if (metadata == nullptr || text_at(*metadata, "name").empty()) {
+    faults.emplace_back("missing required field `metadata.name`");
+  }
+  mend_secret(object, faults);
+  return faults;
 }
 
 json::value with_hidden_values(json::value object, const crypto::Hmac& hmac) {
@@ -137,19 +146,21 @@ Result<Manifests> make_objects(const std::vector<TemplateFile>& files, const jso
   Manifests made;
   json::array hashed;
   for (FilledDocument& each : filled.documents) {
-    std::string fault = fault_of(each.root);
-    if (fault.empty()) fault = mend_secret(each.root);
-    if (!fault.empty() && filled.faults.empty()) {
-      return Error{.code = Code::invalid,
-                   .message = each.path + ": document " + std::to_string(each.number + 1) + ": " + fault};
-    }
-    if (!filled.faults.empty()) continue;
-    hashed.push_back(json::object{{"path", each.path}, {"object", with_hidden_values(each.root, hmac)}});
+    if (!each.is_complete) continue;
+    const std::vector<std::string> faults = faults_of(each.root);
+    for (const std::string& fault : faults) filled.faults.push_back({each.begin, fault});
+    if (!faults.empty()) continue;
+    hashed.push_back(json::object{{"path", each.begin.file}, {"object", with_hidden_values(each.root, hmac)}});
     made.taint.add_secret_object(each.root);
-    made.objects.push_back({each.path, std::move(each.root)});
+    made.objects.push_back({each.begin.file, std::move(each.root)});
   }
   for (const std::string& each : filled.secrets) made.taint.add(each);
-  if (!filled.faults.empty()) return Error{.code = Code::invalid, .message = to_string(filled.faults)};
+  if (!filled.faults.empty()) {
+    std::ranges::stable_sort(filled.faults, {}, [](const Fault& each) {
+      return std::tie(each.position.file, each.position.line, each.position.column);
+    });
+    return Error{.code = Code::invalid, .message = to_string(filled.faults)};
+  }
   auto text = canonical(hashed);
   if (!text) return text.error();
   made.hash = crypto::to_string(crypto::sha256(*text));

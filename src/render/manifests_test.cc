@@ -71,12 +71,14 @@ TEST_F(ManifestsTest, TheHashIsOfWhatWasRenderedAndShowsNoSecret) {
 }
 
 TEST_F(ManifestsTest, WhatIsNoObjectIsRefused) {
-  EXPECT_EQ(made("apiVersion: v1\nmetadata: {name: a}\n").error().message,
-            "a.yaml: document 1: missing required field `kind`");
-  EXPECT_EQ(made("apiVersion: v1\nkind: A\n").error().message,
-            "a.yaml: document 1: missing required field `metadata.name`");
-  EXPECT_EQ(made("- 1\n").error().message, "a.yaml: document 1: this is no object of Kubernetes");
+  EXPECT_EQ(made("apiVersion: v1\nmetadata: {name: a}\n").error().message, "a.yaml:1:1: missing required field `kind`");
+  EXPECT_EQ(made("apiVersion: v1\nkind: A\n").error().message, "a.yaml:1:1: missing required field `metadata.name`");
+  EXPECT_EQ(made("- 1\n").error().message, "a.yaml:1:1: this is no object of Kubernetes");
   EXPECT_EQ(made("a: ${b}\n").error().message, "a.yaml:1:4: missing value for placeholder `b`");
+  // All of it at once, and what lacks a value is not called incomplete besides.
+  EXPECT_EQ(made("# words\nkind: A\n---\n---\na: ${b}\n---\n- 1\n").error().message,
+            "a.yaml:2:1: missing required field `apiVersion`\na.yaml:2:1: missing required field `metadata.name`\n"
+            "a.yaml:5:4: missing value for placeholder `b`\na.yaml:7:1: this is no object of Kubernetes");
 }
 
 TEST_F(ManifestsTest, WrappedBase64IsMendedAndNonsenseRefused) {
@@ -87,7 +89,7 @@ TEST_F(ManifestsTest, WrappedBase64IsMendedAndNonsenseRefused) {
   EXPECT_EQ(good->taint.redacted(std::string_view("hunter2")), "<REDACTED>");
   auto bad = made(head + "  a: $(base64 f)\n");
   ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().message, "a.yaml: document 1: secret data key `a` is no base64");
+  EXPECT_EQ(bad.error().message, "a.yaml:1:1: secret data key `a` is no base64");
 }
 
 TEST_F(ManifestsTest, NamespaceAndLabelsAreSet) {

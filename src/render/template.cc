@@ -160,12 +160,16 @@ class Filling {
     }
   }
 
-  void document(const Document& document, size_t number) {
+  void document(const Document& document) {
     marks_ = &document.marks;
     next_ = 0;
     path_.clear();
+    const size_t faults = filled_.faults.size();
+    const Mark mark = marks_->empty() ? Mark{1, 1} : marks_->front();
     json::value root = walk(document.root, "", false);
-    if (!document.root.is_null()) filled_.documents.push_back({file_.path, number, std::move(root)});
+    if (document.root.is_null()) return;
+    filled_.documents.push_back(
+        {{file_.path, mark.line, mark.column}, std::move(root), filled_.faults.size() == faults});
   }
 
  private:
@@ -355,7 +359,7 @@ Filled fill(const std::vector<TemplateFile>& files, const json::value& values) {
       continue;
     }
     Filling filling(file, values, filled);
-    for (size_t i = 0; i < documents->size(); ++i) filling.document((*documents)[i], i);
+    for (const Document& each : *documents) filling.document(each);
   }
   return filled;
 }

@@ -42,13 +42,13 @@ struct Fault {
 std::string to_string(const std::vector<Fault>& faults);
 
 struct FilledDocument {
-  std::string path;
-  size_t number = 0;  // of the document in its file, from 0; empty documents are counted and left out
+  Position begin;
   json::value root;
+  bool is_complete = true;  // none of its placeholders has a fault
 };
 
 struct Filled {
-  std::vector<FilledDocument> documents;
+  std::vector<FilledDocument> documents;  // without those that are empty
   std::set<std::string> secrets;
   std::vector<Fault> faults;  // all of them; without faults the documents are complete
 };

@@ -98,8 +98,8 @@ TEST(Template, AnAliasBombIsRefused) {
 TEST(Template, DocumentsInOrderWithoutEmptyOnes) {
   Filled made = fill({{"a.yaml", "a: 1\n---\n---\nb: 2\n"}, {"b.yaml", "c: 3\n"}}, json::object());
   ASSERT_EQ(made.documents.size(), 3U);
-  EXPECT_EQ(made.documents[1].number, 2U);
-  EXPECT_EQ(made.documents[2].path, "b.yaml");
+  EXPECT_EQ(made.documents[1].begin.line, 4U);
+  EXPECT_EQ(made.documents[2].begin.file, "b.yaml");
 }
 
 TEST(Template, ASecretIsFilledInAndReported) {

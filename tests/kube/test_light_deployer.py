@@ -143,8 +143,12 @@ def test_LightDeployer10_empty_documents_are_none(deployer):
 
 
 def test_LightDeployer11_an_object_has_a_kind(deployer):
-    deployer.only(**{"a.yaml": "apiVersion: v1\nmetadata: {name: a}\n"})
-    assert "a.yaml: document 1: missing required field `kind`" in deployer.cluster_run("render", code=7)["detail"]
+    deployer.only(**{"a.yaml": "apiVersion: v1\nmetadata: {name: a}\n---\nkind: ConfigMap\nmetadata: {name: b}\n",
+                     "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${b}\"}\n"})
+    said = deployer.cluster_run("render", code=7)["detail"]
+    for fault in ("a.yaml:1:1: missing required field `kind`", "a.yaml:4:1: missing required field `apiVersion`",
+                  "b.yaml:3:19: missing value for placeholder `b`"):
+        assert fault in said
 
 
 POD = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {{template: {{spec: {0}}}}}\n"
