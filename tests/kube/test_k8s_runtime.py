@@ -3,6 +3,7 @@ The cluster is the tests' own (server/), whose node runs each image as a process
 
 import base64
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -24,12 +25,12 @@ class ClusterHome(Home):
     def environment(self):
         return {**super().environment(), "KUBECONFIG": str(self.kubeconfig)}
 
-    def version(self, number, image, cpu=0.4):
+    def version(self, number, image, cpu=0.4, within="1m"):
         folder = self.folder / f"shop-{number}"
         folder.mkdir()
         (folder / "bundle.yaml").write_text(
             f'name: shop\nversion: "{number}.0.0"\nimage: registry.example/shop:{number}\nroutes: [{{path: /}}]\ndrain: 5s\n'
-            f'health: {{path: /health, interval: 1s, start_within: 1m}}\nresources: {{cpu: {cpu}}}\n'
+            f'health: {{path: /health, interval: 1s, start_within: {within}}}\nresources: {{cpu: {cpu}}}\n'
             f'env: {{VERSION: "{number}", ERRORS: "0", SLOW_SHARE: "0", SLOW_MS: "0"}}\n')
         (folder / "image.lock.json").write_text(json.dumps({
             "schema": "sluice.image-lock.v1", "reference": f"registry.example/shop:{number}", "digest": image, "platforms": {}}))
@@ -81,11 +82,20 @@ def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, e
     eventually(lambda: get(url) == (200, "2"))
 
 
-@pytest.mark.parametrize("image, says", [(CRASHES, "no database"), (MISSING, "ErrImagePull")], ids=["crash", "image"])
-def test_a_version_that_does_not_come_up_leaves_traffic_alone(home, image, says):
+def variant(home):
+    """How the deployment of the last version ended in the cluster."""
+    flow = [each["flow"] for each in home.data("audit", "list") if each.get("action") == "Deployment/up"][-1]
+    (ends,) = set(re.findall(r"K8sRuntime\.deploy\.(\w+)", json.dumps(home.data("flow", "trace", flow))))
+    return ends
+
+
+@pytest.mark.parametrize("image, says, ends", [(CRASHES, "no database", "podCrashLoop"), (MISSING, "ErrImagePull", "imagePullFailed")],
+                         ids=["crash", "image"])
+def test_a_version_that_does_not_come_up_leaves_traffic_alone(home, image, says, ends):
     url = home.up(home.version(1, GOOD))["urls"][0]
     done = home.run("up", home.version(2, image), "--detach", code=None)
     assert done.returncode != 0 and says in done.stderr, done.stderr
+    assert variant(home) == ends
     assert get(url) == (200, "1")
     assert [each["spec"]["containers"][0]["image"] for each in home.pods()
             if "deletionTimestamp" not in each["metadata"]] == ["registry.example/shop@" + GOOD]
@@ -93,12 +103,14 @@ def test_a_version_that_does_not_come_up_leaves_traffic_alone(home, image, says)
 
 def test_a_quota_and_a_full_node_are_named(home):
     url = home.up(home.version(1, GOOD))["urls"][0]
-    done = home.run("up", home.version(2, BETTER, cpu=20), "--detach", code=None)
+    done = home.run("up", home.version(2, BETTER, cpu=20, within="3s"), "--detach", code=None)
     assert done.returncode != 0 and "Insufficient cpu" in done.stderr, done.stderr
+    assert variant(home) == "unschedulable"
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}}
     assert kubectl(home.cluster, "apply", "--server-side", "--validate=false", "-f", "-", stdin=json.dumps(quota)).returncode == 0
     done = home.run("up", home.version(3, BETTER), "--detach", code=None)
     assert done.returncode != 0 and "exceeded quota: few" in done.stderr, done.stderr
+    assert variant(home) == "resourceQuotaExceeded"
     assert get(url) == (200, "1")
 
 
@@ -190,6 +202,7 @@ def test_pods_that_the_router_cannot_reach_leave_traffic_alone(home):
     url = home.up(home.version(1, GOOD))["urls"][0]
     done = home.run("up", home.version(2, AWAY), "--detach", code=None)
     assert done.returncode != 0 and "the router cannot connect to http://127.250.0.9:" in done.stderr, done.stderr
+    assert variant(home) == "podUnreachable"
     assert get(url) == (200, "1")
 
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kLook_ms = 200;
 constexpr int64_t kPatience_ms = 10'000;
-constexpr int64_t kNoRoom_ms = 5'000;  // for a node that is just being added, or a pod that is just leaving
 constexpr int kLogLines = 20;
 constexpr size_t kMostTried = 3;
 
@@ -192,8 +191,7 @@ std::variant<std::vector<Pod>, Misfortune> ClusterPods::await(const views::PodPl
   if (!found) return unavailable(found.error());
   auto where = name_space(place);
   if (!where) return unavailable(where.error());
-  const int64_t begun_ns = clock_.monotonic_ns();
-  const int64_t until_ns = begun_ns + within_ms * 1'000'000;
+  const int64_t until_ns = clock_.monotonic_ns() + within_ms * 1'000'000;
   for (;;) {
     auto pods = ready_pods(**found, *where, name_of(service, serial));
     if (!pods) return unavailable(pods.error());
@@ -212,7 +210,8 @@ std::variant<std::vector<Pod>, Misfortune> ClusterPods::await(const views::PodPl
       }
       return *pods;
     }
-    if (auto why = trouble(**found, *where, service, serial, now_ns > begun_ns + kNoRoom_ms * 1'000'000)) return *why;
+    // A cluster that has no room may be getting another node.
+    if (auto why = trouble(**found, *where, service, serial, now_ns > until_ns)) return *why;
     if (cancelled()) return Misfortune{.kind = Misfortune::Kind::cancelled, .reason = "it was cancelled"};
     if (now_ns > until_ns) {
       Misfortune late{.kind = Misfortune::Kind::not_ready,
