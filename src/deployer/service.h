@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/service.h"
@@ -20,6 +21,9 @@ namespace sluice::deployer {
 
 // The seven, with schemas of their own. `means` says who the deployer is, and must outlive them.
 std::vector<mcp::Tool> deployment_tools(deploy::executor::ClusterMeans* means);
+
+// Whether the policy admits a caller from this address without a token.
+bool admits_without_token(const kube::Policy& policy, std::string_view address);
 
 class Service final : public host::SocketService {
  public:

@@ -18,5 +18,15 @@ TEST(DeploymentTools, AreSevenWithSchemasOfTheirOwn) {
   EXPECT_EQ(tools[4].effect, lang::Impact::destroys);
 }
 
+TEST(Service, ADevelopersPolicyAdmitsCallersOfThisMachineAlone) {
+  kube::Policy policy;
+  EXPECT_FALSE(admits_without_token(policy, "127.0.0.1"));
+  policy.devInsecure = true;
+  for (const char* here : {"127.0.0.1", "127.9.8.7", "::1"}) EXPECT_TRUE(admits_without_token(policy, here)) << here;
+  for (const char* away : {"10.0.0.1", "128.0.0.1", "::ffff:10.0.0.1", "fe80::1", "::127.0.0.1", ""}) {
+    EXPECT_FALSE(admits_without_token(policy, away)) << away;
+  }
+}
+
 }  // namespace service_test
 }  // namespace sluice::deployer
