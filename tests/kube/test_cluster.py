@@ -209,12 +209,42 @@ spec:
     assert gone.index("w") < gone.index("widgets.acme.example")
 
 
+def test_a_kind_without_namespaces_is_known_by_discovery(deployer, cluster):
+    assert cluster.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "gizmos.acme.example"},
+        "spec": {"group": "acme.example", "scope": "Cluster", "names": {"plural": "gizmos", "singular": "gizmo", "kind": "Gizmo"},
+                 "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                     "type": "object", "properties": {"spec": {"type": "object", "properties": {
+                         "size": {"type": "integer"}}}}}}}]}})[0] == 201
+    deployer.policy(allowedKinds=["acme.example/Gizmo", "ConfigMap"])
+    deployer.only(**{"a.yaml": CONFIG.format("a"), "g.yaml": "apiVersion: acme.example/v1\nkind: Gizmo\nmetadata: {name: g}\n"
+                                                             "spec: {size: 3}\n"})
+    deployer.deploy()
+    path = "/apis/acme.example/v1/gizmos/g"
+    made = cluster.ask("GET", path)[1]
+    assert made["spec"] == {"size": 3} and "namespace" not in made["metadata"]
+    assert deployer.look("status")["ready"]
+    shown = deployer.cluster_run("diff")
+    assert shown["unifiedDiff"] == "" and shown["unchanged"] == 2
+    # A snapshot knows it, too.
+    deployer.only(**{"a.yaml": CONFIG.format("a")})
+    deployer.deploy("--prune-override")
+    assert cluster.ask("GET", path)[0] == 404
+    deployer.look("rollback")
+    assert cluster.ask("GET", path)[0] == 200
+    deployer.look("undeploy")
+    assert cluster.ask("GET", path)[0] == 404
+
+
 def test_a_namespace_comes_with_what_is_in_it(deployer, cluster):
     deployer.policy(allowedNamespaces=["fresh"], allowedKinds=["Namespace", "ConfigMap"], blockedKinds=[])
     deployer.only(**{"a.yaml": CONFIG.format("a"), "z.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n"})
     deployer.deploy(space="fresh")
     assert cluster.names("configmaps", "fresh") == ["a"]
     assert deployer.look("status", space="fresh")["ready"]
+    # It goes last, and takes the inventory along.
+    assert deployer.look("undeploy", space="fresh")["status"] == "deleted"
+    assert cluster.ask("GET", "/api/v1/namespaces/fresh")[0] == 404
 
 
 def test_the_last_ten_snapshots_stay(noop_deployer):

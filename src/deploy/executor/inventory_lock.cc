@@ -121,6 +121,7 @@ std::optional<Refusal> Held::renew() {
   for (int i = 0; i < kMostTries; ++i) {
     auto there = read_one(client_, request_);
     if (!there) return there.refusal();
+    if (!*there && may_go_) return std::nullopt;
     if (!*there || (*there)->lock.request != request_.id) {
       const std::string holder = *there ? (*there)->lock.request : "";
       return Refusal{"busy", "the lock of " + request_.instance + " was lost" +

@@ -32,8 +32,9 @@ std::string holder_of(const kube::Inventory& inventory, const Clock& clock, cons
 // Holds the lock for as long as a step takes: it renews the lease when that has come to its half.
 class Held {
  public:
-  Held(kube::Client& client, const Clock& clock, Request request)
-      : client_(client), clock_(clock), request_(std::move(request)) {}
+  // `may_go`: the step removes what the inventory is in, so it is not lost when it is no longer there.
+  Held(kube::Client& client, const Clock& clock, Request request, bool may_go = false)
+      : client_(client), clock_(clock), request_(std::move(request)), may_go_(may_go) {}
 
   // `busy`: it is somebody else's now. To be called often.
   std::optional<Refusal> renew();
@@ -42,6 +43,7 @@ class Held {
   kube::Client& client_;
   const Clock& clock_;
   const Request request_;
+  const bool may_go_;
   int64_t until_ms_ = 0;
 };
 

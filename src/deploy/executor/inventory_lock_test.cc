@@ -26,6 +26,10 @@ TEST(InventoryLock, IsHeldByOneUntilItIsGivenBack) {
   EXPECT_EQ(holder_of(*now, cluster.clock, mine), "");
   EXPECT_FALSE(Held(cluster.client(), cluster.clock, mine).renew());
   EXPECT_EQ(Held(cluster.client(), cluster.clock, theirs).renew()->message, "the lock of i was lost to the request r1");
+  Request gone = mine;
+  gone.instance = "gone";
+  EXPECT_EQ(Held(cluster.client(), cluster.clock, gone).renew()->message, "the lock of gone was lost");
+  EXPECT_FALSE(Held(cluster.client(), cluster.clock, gone, true).renew()) << "it goes with its namespace";
   EXPECT_FALSE(settled(cluster.client(), theirs, [](kube::Inventory& inventory) { inventory.objects.clear(); }));
   EXPECT_EQ(inventory_of(cluster.client(), policy, mine)->objects.size(), 1U);
   EXPECT_FALSE(settled(cluster.client(), mine, [](kube::Inventory& inventory) { inventory.snapshot = "r1"; }));

@@ -75,6 +75,21 @@ class Present {
   std::map<Place, std::set<std::string>> names_;
 };
 
+// Whether a kind has namespaces the cluster knows best; before it was asked, all that are not known were given one.
+void correct_scopes(kube::Client& client, std::vector<json::value>& objects) {
+  std::map<std::pair<std::string, std::string>, bool> namespaced;
+  for (json::value& each : objects) {
+    const kube::ObjectRef ref = kube::ref_of(each);
+    if (ref.name_space.empty()) continue;
+    auto known = namespaced.find({ref.api_version, ref.kind});
+    if (known == namespaced.end()) {
+      auto kind = client.kind_of(ref.api_version, ref.kind);
+      known = namespaced.emplace(std::pair(ref.api_version, ref.kind), !kind || kind->namespaced).first;
+    }
+    if (!known->second) each.at("metadata").as_object().erase("namespace");
+  }
+}
+
 std::optional<Refusal> look(kube::Client& client, const Request& request, const Rendered& wanted, const TryOut& how,
                             const Present& present, const json::value& object, Seen& seen) {
   const kube::ObjectRef ref = seen.piece.ref();
@@ -118,8 +133,8 @@ std::optional<Refusal> look(kube::Client& client, const Request& request, const 
 
 }  // namespace
 
-Tried<std::vector<Seen>> surveyed(kube::Client& client, const Request& request, const Rendered& wanted,
-                                  const TryOut& how) {
+Tried<std::vector<Seen>> surveyed(kube::Client& client, const Request& request, Rendered& wanted, const TryOut& how) {
+  correct_scopes(client, wanted.objects);
   auto pieces = pieces_of(wanted.objects);
   if (!pieces) return pieces.refusal();
   std::vector<Seen> seen(pieces->size());

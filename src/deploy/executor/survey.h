@@ -27,9 +27,9 @@ struct TryOut {
   bool new_ones = false;  // also try objects that are not there yet
 };
 // Tries each object by a dry run. `kubernetesFailed`; `fieldConflict` for an object of another instance. What is to be
-// made by an earlier wave (a kind, a namespace) cannot be tried.
-Tried<std::vector<Seen>> surveyed(kube::Client& client, const Request& request, const Rendered& wanted,
-                                  const TryOut& how);
+// made by an earlier wave (a kind, a namespace) cannot be tried. Objects whose kind has no namespaces lose the one that
+// they were given.
+Tried<std::vector<Seen>> surveyed(kube::Client& client, const Request& request, Rendered& wanted, const TryOut& how);
 // The first conflict among them, with all fields.
 std::optional<Refusal> conflict_among(const std::vector<Seen>& seen);
 

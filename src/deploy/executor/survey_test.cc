@@ -27,6 +27,25 @@ TEST(Survey, WhatIsNotWantedGoesUnlessThePolicyKeepsIt) {
   EXPECT_TRUE(override_for(policy, goes, 3).empty());
 }
 
+TEST(Survey, AKindWithoutNamespacesIsKnownByDiscovery) {
+  TestingCluster cluster;
+  const Request request{.id = "r", .host = "h", .instance = "i", .name_space = "shop"};
+  Rendered wanted;
+  for (const auto& [version, kind] : {std::pair{"acme.example/v1", "Gizmo"}, {"v1", "ConfigMap"}}) {
+    wanted.objects.push_back({{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", "g"}}}});
+    rendering::place(wanted.objects.back(), "shop", false, request.labels());
+  }
+  cluster.server.instead = [](const http::Request& asked) -> std::optional<http::Response> {
+    if (asked.target != "/apis/acme.example/v1") return std::nullopt;
+    return http::Response{.body = R"({"resources":[{"name":"gizmos","kind":"Gizmo","namespaced":false,"verbs":[]}]})"};
+  };
+  auto seen = surveyed(cluster.client(), request, wanted, {});
+  ASSERT_TRUE(seen) << seen.refusal().message;
+  EXPECT_EQ(seen->at(0).piece.name_space, "");
+  EXPECT_FALSE(wanted.objects.at(0).at("metadata").as_object().contains("namespace"));
+  EXPECT_EQ(seen->at(1).piece.name_space, "shop");
+}
+
 TEST(Survey, ManyOfAKindAreListedAndNotAskedForOneByOne) {
   TestingCluster cluster;
   const Request request{.id = "r", .host = "h", .instance = "i", .name_space = "shop"};

@@ -18,8 +18,8 @@ constexpr int64_t kLongestPause_ms = 2'000;
 constexpr size_t kMostReasons = 3;
 
 // Looks again and again, with longer and longer pauses, until `done`. Whether it came to that.
-std::optional<Refusal> until(const Stage& stage, int64_t timeout_ms, const std::function<bool()>& done, bool& reached) {
-  Held held(stage.client, stage.clock, stage.request);
+std::optional<Refusal> until(const Stage& stage, Held held, int64_t timeout_ms, const std::function<bool()>& done,
+                             bool& reached) {
   const int64_t end_ns = stage.clock.monotonic_ns() + timeout_ms * 1'000'000;
   for (int64_t pause_ms = kFirstLook_ms;; pause_ms = std::min(pause_ms * 3 / 2, kLongestPause_ms)) {
     if (auto lost = held.renew()) return lost;
@@ -142,7 +142,7 @@ std::optional<Refusal> applied(const Stage& stage, const std::vector<json::value
 std::optional<Refusal> awaited(const Stage& stage, std::vector<Piece>& pieces, int64_t timeout_ms) {
   bool reached = false, hopeless = false;
   auto refusal = until(
-      stage, timeout_ms,
+      stage, Held(stage.client, stage.clock, stage.request), timeout_ms,
       [&] {
         bool all = true;
         for (Piece& each : pieces) {
@@ -168,8 +168,9 @@ std::optional<Refusal> awaited(const Stage& stage, std::vector<Piece>& pieces, i
 }
 
 std::optional<Refusal> removed(const Stage& stage, std::vector<Piece>& pieces, int64_t timeout_ms) {
-  std::optional<Refusal> refusal;
-  Held held(stage.client, stage.clock, stage.request);
+  const bool with_its_namespace = std::ranges::any_of(
+      pieces, [&](const Piece& each) { return each.kind == "Namespace" && each.name == stage.request.name_space; });
+  Held held(stage.client, stage.clock, stage.request, with_its_namespace);
   // In reverse order of their waves: what leads traffic to a workload goes before it.
   for (Piece& piece : pieces) {
     if (piece.state == "gone") continue;
@@ -185,8 +186,9 @@ std::optional<Refusal> removed(const Stage& stage, std::vector<Piece>& pieces, i
       auto live = stage.client.get(piece.ref());
       if (!live) return failed(to_string(live.error()));
       if (live->failure && live->status != 404) return failed(live->failure->message);
+      const std::string host = text_at(live->body, {"metadata", "labels", rendering::kHostLabel});
       const std::string instance = text_at(live->body, {"metadata", "labels", rendering::kInstanceLabel});
-      if (live->failure || instance != stage.request.instance) {
+      if (live->failure || host != stage.request.host || instance != stage.request.instance) {
         piece.state = "gone";
         continue;
       }
@@ -212,7 +214,7 @@ std::optional<Refusal> removed(const Stage& stage, std::vector<Piece>& pieces, i
   }
   bool reached = false;
   auto waited = until(
-      stage, timeout_ms,
+      stage, held, timeout_ms,
       [&] {
         for (Piece& each : pieces) {
           if (each.state == "gone") continue;

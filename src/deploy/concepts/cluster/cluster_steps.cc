@@ -187,7 +187,7 @@ executor::Tried<Prepared> prepare_removal(ClusterMeans& means, const kube::Polic
 
 // The cluster's part of preparing what is to be applied; the lock is taken at its end.
 std::optional<Refusal> meet(ClusterMeans& means, const kube::Policy& policy, const PrepareWork& work,
-                            const executor::Rendered& wanted, std::vector<Piece>& pieces,
+                            executor::Rendered& wanted, std::vector<Piece>& pieces,
                             const std::function<std::optional<Refusal>()>& keep) {
   const executor::Request& request = work.request;
   auto client = means.client();
