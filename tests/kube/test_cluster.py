@@ -59,6 +59,23 @@ def test_rollback_restores_what_was_applied_without_the_templates(deployer, clus
     assert "there is no snapshot r9" in deployer.look("rollback", "--to", "r9", code=5)["detail"]
 
 
+def test_after_a_failed_deployment_the_last_good_one_is_gone_back_to(deployer, cluster):
+    deployer.deploy("--request", "r1")
+    deployer.values(name="petstore", log={"level": "debug"}, image={"repository": "registry.example/acme/petstore", "tag": "2"})
+    deployer.deploy("--request", "r2")
+    deployer.values(name="petstore", log={"level": "trace"}, image={"repository": "registry.example/acme/petstore", "tag": "3"})
+    cluster.fail(method="PATCH", path="/deployments/petstore?fieldManager=light-deployer", status=422, count=100)
+    deployer.write(**{"more.yaml": CONFIG.format("more")})
+    assert "Deployment/petstore" in deployer.deploy("--request", "r3", code=1)["detail"]
+    cluster.ask("POST", "/test/forget", {"failures": True})
+    assert cluster.get("configmaps", "petstore-config")["data"] == {"level": "trace"}
+    done = deployer.look("rollback", "--prune-override")
+    assert (done["status"], done["snapshotId"]) == ("rolledBack", "r2")
+    assert cluster.get("configmaps", "petstore-config")["data"] == {"level": "debug"}
+    assert cluster.names("configmaps") == ["petstore-config"]
+    assert deployer.look("rollback")["snapshotId"] == "r1"
+
+
 def test_what_light_deployer_has_installed_is_taken_over(deployer, cluster):
     labels = {"app.kubernetes.io/managed-by": "light-deployer", "lightapi.net/host-id": "local",
               "lightapi.net/instance-id": "petstore", "lightapi.net/request-id": "old"}

@@ -174,8 +174,9 @@ def test_pods_say_why_a_deployment_is_not_ready(sluice, tmp_path, api_server, im
     one = Deployer(sluice, tmp_path, SimpleNamespace(kubeconfig=folder / "kubeconfig"), allowedNamespaces=["default"])
     one.write(**{"deployment.yaml": (one.templates / "deployment.yaml").read_text().replace(
         "${image.repository}:${image.tag:latest}", "registry.example/acme/petstore@sha256:" + image * 64)})
-    refused = one.deploy("--timeout", "15s", space="default", code=1)["detail"]
-    assert "Deployment/petstore in default: " in refused and says in refused
+    refused = one.deploy("--timeout", "15s", "--request", "r1", space="default", code=1)
+    assert "Deployment/petstore in default: " in refused["detail"] and says in refused["detail"]
+    assert refused["detail"].endswith("; 2 of 3 objects are done") and refused["next"] == "sluice cluster show r1"
 
 
 def test_a_quota_says_why_a_deployment_is_not_ready(deployer):

@@ -1,9 +1,13 @@
 """sluice deployer: the paths, bodies, tools and events of Light-Deployer over HTTP, against an API server."""
 
 import base64
+import contextlib
+import http.client
 import json
 import os
 import subprocess
+
+from served import PETSTORE, Served
 
 
 def test_a_deployment_is_accepted_goes_on_and_is_told(served, cluster):
@@ -70,6 +74,13 @@ def test_the_seven_tools_and_the_wire_of_mcp(served):
     assert [each["name"] for each in tools] == names
     assert len({json.dumps(each["inputSchema"], sort_keys=True) for each in tools}) >= 5
     assert [each["annotations"]["readOnlyHint"] for each in tools] == [True, True, True, False, False, True, False]
+    # Whoever sends just what a schema has can send all that the action reads.
+    has = {each["name"]: set(each["inputSchema"]["properties"]) for each in tools}
+    assert all(each["inputSchema"]["additionalProperties"] is False for each in tools)
+    assert {"valuesHash", "valuesSnapshotId", "runtimeValues", "runtimeValuesHash", "options"} <= has["deployment.apply"]
+    assert "rollbackSnapshotId" in has["deployment.rollback"] and "rollbackSnapshotId" not in has["deployment.apply"]
+    assert {each["name"] for each in tools if "template" in each["inputSchema"]["required"]} == {
+        f"deployment.{name}" for name in ("render", "dryRun", "diff", "apply")}
     listed = served.ask("GET", "/mcp/tools/list")[1]["tools"]
     assert [each["endpoint"] for each in listed] == [f"/mcp/tools/{name}" for name in names]
     assert served.ask("GET", "/mcp/tools/deployment.scale")[0] == 404
@@ -105,16 +116,33 @@ grants:
     for path in ("/deployments/r1", "/events?request_id=r1"):
         assert served.ask("GET", path, token=tokens["eve"])[0] in (403, 404)
     assert served.ask("POST", "/deployments/r1/cancel", token=tokens["bob"])[0] == 403
+    # A role in one environment shows nothing of another's instances.
+    (deployer.folder / "access.yaml").write_text((deployer.folder / "access.yaml").read_text() +
+                                                 "  - {to: [user:eve], role: deployer, environments: [staging]}\n")
+    deployer.run("access", "policy", "apply", str(deployer.folder / "access.yaml"))
+    for action in ("status", "diff", "dryRun", "render", "deploy", "undeploy", "rollback"):
+        assert asked("eve", action, environment="staging", requestId=f"eve-{action}") == (403, "policyDenied"), action
     # The policy says who may name which host, whoever they are for Sluice.
     deployer.policy(hostId="", callers=[{"caller": "user:ann", "hostIds": ["h1"]}])
     assert asked("ann", "render", hostId="h1") == (200, None)
     assert asked("ann", "render", hostId="h2") == asked("dan", "render", hostId="h1") == (403, "policyDenied")
     assert served.ask("POST", "/deployments", served.request(action="render", hostId="h1"))[1]["error"]["code"] == "policyDenied"
+    # So it does for requests that are under way.
+    text = (deployer.templates / "deployment.yaml").read_text()
+    deployer.write(**{"deployment.yaml": text.replace("  name: ${name}\nspec",
+                                                      "  name: ${name}\n  annotations: {test.sluice.dev/status: never}\nspec")})
+    assert asked("ann", "deploy", requestId="r2", hostId="h1", instanceId="other", values={
+        "name": "other", "image": {"repository": "registry.example/acme/petstore"}}) == (202, None)
+    refused = served.ask("POST", "/deployments/r2/cancel", token=tokens["dan"])
+    assert (refused[0], refused[1]["error"]["code"]) == (403, "policyDenied")
+    assert served.ask("POST", "/deployments/r2/cancel", token=tokens["ann"])[0] == 202
+    assert served.ended("r2")["status"] == "cancelled"
 
 
 def test_what_is_secret_is_found_nowhere(served, cluster):
-    secret = "canary-" + os.urandom(12).hex()
-    forms = [secret.encode(), base64.b64encode(secret.encode()).rstrip(b"=")]
+    secrets = ["canary-" + os.urandom(12).hex() for _ in range(3)]
+    secret = secrets[0]
+    forms = [form for each in secrets for form in (each.encode(), base64.b64encode(each.encode()).rstrip(b"="))]
     served.deployer.only(**{
         "s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: \"${password}\"}\n",
         "c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {url: \"https://u:${password}@x.example\"}\n"})
@@ -134,14 +162,92 @@ def test_what_is_secret_is_found_nowhere(served, cluster):
     assert "<REDACTED>" in json.dumps(wires) and cluster.get("secrets", "s")
     wires.append(served.rpc("tools/call", name="deployment.diff", arguments=served.request(values=values)))
     wires.append(served.deployer.run("cluster", "show", "r1"))
+    # What is in the cluster from before is not shown beside what comes, also where no Secret says that it is one, and
+    # where the request that brought it has failed.
+    served.deployer.only(**{"c.yaml": (served.deployer.templates / "c.yaml").read_text()})
+    for request, after in (("r3", secrets[1]), ("r4", secrets[2])):
+        values = {"password": {"$secret": after}}
+        wires.append(served.ask("POST", "/deployments", served.request(action="diff", values=values)))
+        if request == "r4":
+            cluster.fail(method="PATCH", path="/deployments/", status=422, count=1)
+            served.deployer.write(**PETSTORE)
+        wires.append(served.ask("POST", "/deployments", served.request(action="deploy", requestId=request, values={
+            **served.request()["values"], **values}, options={"pruneOverride": True})))
+        wires.append(served.ended(request))
+        assert cluster.get("configmaps", "c")["data"]["url"] == f"https://u:{after}@x.example"
+    assert wires[-1]["status"] == "failed"
+    wires.append(served.ask("POST", "/deployments", served.request(action="diff", values={
+        **served.request()["values"], "password": {"$secret": "nothing that was there"}})))
+    wires.append(served.deployer.look("status"))
     served.stop()
     text = json.dumps(wires).encode()
     found = [form for form in forms if form in text]
     assert not found, "on a wire"
-    for path in served.deployer.home.rglob("*"):
+    assert (served.deployer.folder / "deployer.log").stat().st_size > 0
+    for path in (*served.deployer.home.rglob("*"), served.deployer.folder / "deployer.log"):
         if path.is_file():
             held = path.read_bytes()
             assert not any(form in held for form in forms), path
+
+
+def test_values_may_be_secrets_of_the_environment(served, cluster):
+    deployer = served.deployer
+    secret = "kept-" + os.urandom(12).hex()
+    reference = "secret://local/petstore/DB_PASSWORD"
+
+    def put(value):
+        subprocess.run([deployer.sluice, "secrets", "put", "local", "petstore/DB_PASSWORD"], env=deployer.env, input=value + "\n",
+                       text=True, check=True, capture_output=True, timeout=60)
+
+    deployer.only(**{
+        "s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: \"${password}\"}\n",
+        "c.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {url: \"https://u:${password}@x.example\"}\n"})
+    wires = []
+
+    def asked(action, value=reference, **more):
+        wires.append(served.ask("POST", "/deployments", served.request(action=action, values={"password": value}, **more)))
+        return wires[-1]
+
+    status, body = asked("deploy", requestId="r1")
+    assert (status, body["error"]["code"]) == (422, "renderFailed")
+    assert "there is no secret petstore/DB_PASSWORD in local" in body["error"]["message"]
+    for wrong in ("secret://staging/petstore/DB_PASSWORD", "secret://nonsense"):
+        assert asked("deploy", wrong)[1]["error"]["code"] == "invalid"
+    put(secret)
+    assert asked("diff")[1]["diff"]["added"] == 2
+    asked("deploy", requestId="r2")
+    wires.append(served.ended("r2"))
+    assert wires[-1]["status"] == "deployed", wires[-1]
+    assert cluster.get("configmaps", "c")["data"]["url"] == f"https://u:{secret}@x.example"
+    assert base64.b64decode(cluster.get("secrets", "s")["data"]["key"]).decode() == secret
+    shown = asked("diff")[1]["diff"]
+    assert (shown["unchanged"], shown["unifiedDiff"]) == (2, "")
+    # Another value is used by the next deployment, and the one before by a rollback.
+    put(secret + "-newer")
+    asked("deploy", requestId="r3")
+    assert served.ended("r3")["status"] == "deployed"
+    assert cluster.get("configmaps", "c")["data"]["url"] == f"https://u:{secret}-newer@x.example"
+    served.ask("POST", "/deployments", served.request(action="rollback", requestId="r4"))
+    assert served.ended("r4")["status"] == "rolledBack"
+    assert cluster.get("configmaps", "c")["data"]["url"] == f"https://u:{secret}@x.example"
+    wires.append(served.ask("GET", "/events?request_id=r3"))
+    wires.append(deployer.run("audit", "list"))
+    assert "petstore/DB_PASSWORD" in json.dumps(wires[-1])
+    # What is killed between reading the secret and using it reads it again.
+    cluster.fail(kill=served.process.pid, after=1)
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        asked("deploy", requestId="r5")
+    served.process.wait(60)
+    again = Served(deployer)
+    try:
+        wires.append(again.ended("r5"))
+        assert wires[-1]["status"] == "deployed", wires[-1]
+        assert cluster.get("configmaps", "c")["data"]["url"] == f"https://u:{secret}-newer@x.example"
+    finally:
+        again.stop()
+    held = json.dumps(wires).encode() + b"".join(
+        path.read_bytes() for path in (*deployer.home.rglob("*"), deployer.folder / "deployer.log") if path.is_file())
+    assert secret.encode() not in held and base64.b64encode(secret.encode()).rstrip(b"=") not in held
 
 
 def test_an_agent_goes_the_whole_way(served, root):

@@ -175,9 +175,17 @@ Result<Code> tell_done(Context& context, CommandDoor& door, const MeantNames&, c
 }
 
 std::string next_of(Context& context, const MeantNames&, const host::Answer& answer) {
-  if (answer.variant == "requiresOverride")
-    return "look at it with sluice cluster diff, then repeat with --prune-override";
-  (void)context;
+  const std::string& variant = answer.variant;
+  if (variant == "requiresOverride") return "look at it with sluice cluster diff, then repeat with --prune-override";
+  if (variant == "fieldConflict") return "sluice cluster diff says who has changed what";
+  if (variant == "policyDenied") return "sluice cluster policy test says what the policy denies";
+  if (variant == "busy")
+    return "sluice cluster list names the request; wait for it, or stop it with sluice cluster cancel";
+  if (variant == "notReady" || variant == "kubernetesFailed" || variant == "cancelled") {
+    const std::string request = context.given.text("request");
+    return request.empty() ? "sluice cluster list names the request, and sluice cluster show how far it came"
+                           : "sluice cluster show " + request;
+  }
   return "";
 }
 

@@ -30,24 +30,6 @@ std::optional<Refusal> wrong_hash(const std::string& what, const std::string& wa
   return why("invalid", "the " + what + " have the hash " + found + ", not " + wanted + "; nothing was changed");
 }
 
-// Where a value refers to a secret of Sluice's; nobody fetches those for templates.
-std::string reference_in(const json::value& value, const std::string& path) {
-  if (value.is_string()) return value.get_string().starts_with("secret://") ? path : "";
-  if (const json::array* array = value.if_array()) {
-    for (size_t i = 0; i < array->size(); ++i) {
-      std::string found = reference_in((*array)[i], path + "/" + std::to_string(i));
-      if (!found.empty()) return found;
-    }
-  }
-  if (const json::object* object = value.if_object()) {
-    for (const auto& each : *object) {
-      std::string found = reference_in(each.value(), path + "/" + std::string(each.key()));
-      if (!found.empty()) return found;
-    }
-  }
-  return "";
-}
-
 Tried<Fetched> fetched(ClusterMeans& means, const kube::Policy& policy, const Request& request, const Sent& sent) {
   if (!sent.files.empty()) return Fetched{.files = sent.files};
   auto files = means.templates(policy, request.repository, request.ref, request.path);
@@ -121,25 +103,22 @@ Tried<Rendered> rendered(ClusterMeans& means, const kube::Policy& policy, const 
   }
   if (auto wrong = wrong_hash("values", request.values_hash, *values)) return *wrong;
   if (auto wrong = wrong_hash("runtime values", request.runtime_values_hash, runtime_values)) return *wrong;
-  for (const auto& [name, given] : {std::pair("values", &sent.values), {"runtimeValues", &sent.runtime_values}}) {
-    const std::string path = reference_in(*given, "");
-    if (path.empty()) continue;
-    return why("invalid", std::string(name) + path +
-                              " refers to a secret, which is not fetched; send {\"$secret\": \"its value\"}; "
-                              "nothing was changed");
-  }
+  auto references = secrets_wanted(sent, request.environment);
+  if (!references) return refusal_of("invalid", references.error());
   auto files = fetched(means, policy, request, sent);
   if (!files) return files.refusal();
   auto hmac = means.hmac();
   if (!hmac) return refusal_of("templateFetchFailed", hmac.error());
-  auto made = rendering::make_objects(
-      files->files, sent.runtime_values.is_null() ? sent.values : together(sent.values, sent.runtime_values), *hmac);
+  const json::value all_values =
+      sent.runtime_values.is_null() ? sent.values : together(sent.values, sent.runtime_values);
+  auto made = rendering::make_objects(files->files, with_secrets(all_values, sent.secrets), *hmac);
   if (!made) return refusal_of("renderFailed", made.error());
   Rendered all{.manifest_hash = made->hash,
                .values_hash = *values,
                .runtime_values_hash = runtime_values,
                .commit = files->commit,
-               .taint = made->taint};
+               .taint = made->taint,
+               .secrets = sent.secrets};
   for (rendering::Manifest& each : made->objects) all.objects.push_back(std::move(each.object));
   if (all.objects.empty()) {
     return why("renderFailed", "the templates make no objects; what is there is removed by undeploy alone");

@@ -22,6 +22,7 @@ struct Rendered {
   std::string runtime_values_hash;  // empty: there are no runtime values
   std::string commit;
   rendering::Taint taint;
+  KnownSecrets secrets;  // to which the values referred
 };
 Tried<Rendered> rendered(ClusterMeans& means, const kube::Policy& policy, const Request& request, const Sent& sent);
 

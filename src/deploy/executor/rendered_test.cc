@@ -15,7 +15,8 @@ struct RenderedTest : testing::Test {
     return rendered(cluster.means, *cluster.means.policy(), request, *sent);
   }
   TestingCluster cluster;
-  Request request{.id = "r1", .action = "render", .host = "h", .instance = "i", .name_space = "shop"};
+  Request request{
+      .id = "r1", .action = "render", .environment = "local", .host = "h", .instance = "i", .name_space = "shop"};
 };
 
 TEST_F(RenderedTest, RuntimeValuesLieOverTheOthers) {
@@ -28,11 +29,22 @@ TEST_F(RenderedTest, RuntimeValuesLieOverTheOthers) {
   EXPECT_FALSE(all->runtime_values_hash.empty());
 }
 
-TEST_F(RenderedTest, AReferenceToASecretIsNotDeployedAsItStands) {
-  auto refused =
-      made("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n", R"({"db":[{"password":"secret://prod/db"}]})");
+TEST_F(RenderedTest, AReferenceToASecretIsNeverShown) {
+  const std::string text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {p: \"x-${p}\"}\n";
+  auto refused = made(text, R"({"p":["secret://prod/shop/KEY"]})");
   EXPECT_EQ(refused.refusal().why, "invalid");
-  EXPECT_TRUE(refused.refusal().message.starts_with("runtimeValues/db/0/password refers to a secret"));
+  EXPECT_TRUE(refused.refusal().message.starts_with("runtimeValues/p/0: secret://prod/shop/KEY is a secret of prod"));
+  auto sent = read_sent(R"({"p":"secret://local/shop/KEY"})", "", "");
+  sent->files = {{"a.yaml", text}};
+  const auto filled = [&] { return *rendered(cluster.means, *cluster.means.policy(), request, *sent); };
+  EXPECT_EQ(kube::text_at(filled().objects.at(0), {"data", "p"}), "x-" + std::string(kUnknownSecret));
+  const std::string hash = filled().values_hash;
+  sent->secrets = {{"secret://local/shop/KEY", "the value"}};
+  const Rendered made = filled();
+  EXPECT_EQ(kube::text_at(made.objects.at(0), {"data", "p"}), "x-the value");
+  EXPECT_EQ(made.taint.redacted(made.objects.at(0)).at_pointer("/data/p"), "x-<REDACTED>");
+  EXPECT_EQ(made.secrets, sent->secrets);
+  EXPECT_EQ(made.values_hash, hash) << "who sent the reference knows nothing else";
 }
 
 TEST_F(RenderedTest, NothingAndTheSameTwiceAreRefused) {

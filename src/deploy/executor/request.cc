@@ -68,6 +68,15 @@ Result<Sent> read_sent(std::string_view kept) {
               .files = *std::move(files)};
 }
 
+Result<std::vector<SecretWanted>> secrets_wanted(const Sent& sent, const std::string& environment) {
+  std::vector<SecretWanted> wanted;
+  if (auto added = add_secrets_wanted(sent.values, "values", environment, wanted); !added) return added.error();
+  if (auto added = add_secrets_wanted(sent.runtime_values, "runtimeValues", environment, wanted); !added) {
+    return added.error();
+  }
+  return wanted;
+}
+
 Result<std::string> hash_of(const json::value& values) {
   auto text = canonical(values);
   if (!text) return text.error();

@@ -10,6 +10,7 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
+#include "deploy/executor/secret_references.h"
 #include "kube/inventory.h"
 #include "render/manifests.h"
 
@@ -44,7 +45,10 @@ struct Sent {
   boost::json::value values = boost::json::object();
   boost::json::value runtime_values;  // null: there are none
   std::vector<rendering::TemplateFile> files;
+  KnownSecrets secrets;  // to which the values refer; they are kept apart
 };
+// Those that the values refer to. `invalid` as in secret_references.h.
+Result<std::vector<SecretWanted>> secrets_wanted(const Sent& sent, const std::string& environment);
 // From the texts that a call has; an empty one was left out. `invalid` says which is none.
 Result<Sent> read_sent(const std::string& values, const std::string& runtime_values, const std::string& files);
 std::string write_sent(const Sent& sent);

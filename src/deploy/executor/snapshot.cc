@@ -10,9 +10,15 @@ Result<void> write_snapshot(ClusterMeans& means, const lang::Snapshot& committed
   json::array objects, secrets;
   for (const json::value& each : snapshot.objects) objects.push_back(each);
   for (const std::string& each : snapshot.taint.texts()) secrets.emplace_back(each);
-  const json::object whole{{"objects", std::move(objects)},      {"manifestHash", snapshot.manifest_hash},
-                           {"valuesHash", snapshot.values_hash}, {"runtimeValuesHash", snapshot.runtime_values_hash},
-                           {"commit", snapshot.commit},          {"secrets", std::move(secrets)}};
+  json::object references;
+  for (const auto& [reference, value] : snapshot.secrets) references.emplace(reference, value);
+  const json::object whole{{"references", std::move(references)},
+                           {"objects", std::move(objects)},
+                           {"manifestHash", snapshot.manifest_hash},
+                           {"valuesHash", snapshot.values_hash},
+                           {"runtimeValuesHash", snapshot.runtime_values_hash},
+                           {"commit", snapshot.commit},
+                           {"secrets", std::move(secrets)}};
   return means.safe().put(committed, environment, name, write(whole), by);
 }
 
@@ -26,6 +32,9 @@ Result<Snapshot> read_snapshot(ClusterMeans& means, const std::string& environme
                     .runtime_values_hash = kube::text_at(*whole, {"runtimeValuesHash"}),
                     .commit = kube::text_at(*whole, {"commit"})};
   for (const json::value& each : kube::list_at(*whole, {"objects"})) snapshot.objects.push_back(each);
+  for (const auto& each : kube::map_at(*whole, {"references"})) {
+    if (each.value().is_string()) snapshot.secrets.emplace(each.key(), each.value().get_string());
+  }
   for (const json::value& each : kube::list_at(*whole, {"secrets"})) {
     if (each.is_string()) snapshot.taint.add(each.get_string());
   }

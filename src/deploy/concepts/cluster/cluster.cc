@@ -6,10 +6,6 @@
 namespace sluice::deploy::cluster {
 namespace {
 
-ClusterIId instance_of(const std::string& host, const std::string& name_space, const std::string& instance) {
-  return ClusterIId(host + "/" + name_space + "/" + instance);
-}
-
 struct Asked {
   ClusterAction action;
   std::string environment;
@@ -49,11 +45,10 @@ typename Action::Begun open(const Asked& asked, State& state) {
   if (asked.id && asked.id->empty()) return invalid("the requestId is empty");
   if (asked.id && state.has(ClusterId(*asked.id))) return invalid("the requestId " + *asked.id + " was used before");
   const ClusterIId instance = instance_of(request.hostId, request.namespace_, request.instanceId);
-  auto there = state.get(instance);
-  if (there && there->home != asked.environment) {
-    return typename Action::Begun(typename Action::Result(typename Action::PolicyDenied{
-        .message = "the instance " + request.instanceId + " is not of " + asked.environment}));
+  if (std::string denied = denial_of_environment(state, instance, asked.environment); !denied.empty()) {
+    return typename Action::Begun(typename Action::Result(typename Action::PolicyDenied{.message = denied}));
   }
+  auto there = state.get(instance);
   if (there) {
     auto before = state.get(there->newest);
     if (before && !before->endedAt) {
@@ -175,6 +170,31 @@ std::optional<ClusterFound> operation_of(const State& state, const lang::Request
   return found.front();
 }
 
+ClusterIId instance_of(const std::string& host, const std::string& name_space, const std::string& instance) {
+  return ClusterIId(host + "/" + name_space + "/" + instance);
+}
+
+std::string denial_of_environment(const State& state, const ClusterIId& instance, const std::string& environment) {
+  auto there = state.get(instance);
+  if (!there || there->home == environment) return "";
+  return "the instance " + there->instanceId + " is not of " + environment + "; nothing was changed";
+}
+
+std::vector<ClusterId> left_half_done(const State& state, const ClusterIId& instance, const ClusterId& end) {
+  std::vector<ClusterId> all;
+  for (const auto& each : state.past(instance)) {
+    if (each.value == end) break;
+    auto record = state.get(each.value);
+    if (!record || !record->accepted) continue;
+    if (record->problem.why.empty()) {
+      all.clear();
+    } else {
+      all.push_back(each.value);
+    }
+  }
+  return all;
+}
+
 executor::Request request_of(const ClusterId& id, const ClusterRecord& record) {
   const ClusterRequest& asked = record.request;
   return {.id = id.text(),
@@ -270,17 +290,26 @@ Cancel::Begun Cluster::begin_cancel(const Cancel& ask, State& state) {
     return Cancel::Result(Cancel::NotFound{.operation = ask.operation, .message = name + " is not known"});
   }
   if (record->endedAt) return Cancel::Result(Cancel::Over{.operation = ask.operation, .message = name + " has ended"});
-  record->cancelled = true;
-  state.put(ask.operation, *record);
-  return CancelWork{.id = ask.operation.text()};
+  return CancelWork{.id = ask.operation.text(), .host = record->request.hostId, .caller = ask.caller.value_or("")};
 }
 
 // A step that is under way does not see rows that are written meanwhile.
 Cancel::Performed Cluster::perform_cancel(const CancelWork& work, Effect& effect) {
-  effect.tool<executor::ClusterMeans>().cancel(work.id);
+  auto& means = effect.tool<executor::ClusterMeans>();
+  auto policy = means.policy();
+  if (!policy) return Cancel::PolicyDenied{.message = to_string(policy.error())};
+  if (std::string denied = policy->denial_of_host(work.caller, work.host); !denied.empty()) {
+    return Cancel::PolicyDenied{.message = denied + "; nothing was changed"};
+  }
+  means.cancel(work.id);
   return Cancel::Ok{.operation = ClusterId(work.id)};
 }
 
-Cancel::Outcome Cluster::finish_cancel(const Cancel&, const Cancel::Outcome& outcome, State&) { return outcome; }
+Cancel::Outcome Cluster::finish_cancel(const Cancel& ask, const Cancel::Outcome& outcome, State& state) {
+  if (ended_of(outcome) == Cancel::Ended::ok && state.has(ask.operation)) {
+    state.edit(ask.operation, [](ClusterRecord& record) { record.cancelled = true; });
+  }
+  return outcome;
+}
 
 }  // namespace sluice::deploy::cluster

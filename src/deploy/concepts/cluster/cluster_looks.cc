@@ -36,6 +36,19 @@ RenderWork work_of(const Ask& ask, std::string action) {
           .files = ask.files};
 }
 
+// What looks at an instance of another environment is refused, as its roles are others.
+template <class Action, class Ask, class Work>
+typename Action::Begun begun(const Ask& ask, const State& state, Work work) {
+  std::string denied =
+      denial_of_environment(state, instance_of(ask.hostId, ask.namespace_, ask.instanceId), ask.environment);
+  if (!denied.empty()) return typename Action::Result(typename Action::PolicyDenied{.message = std::move(denied)});
+  if constexpr (requires { work.snapshot; }) {
+    auto instance = state.get(instance_of(ask.hostId, ask.namespace_, ask.instanceId));
+    if (instance && instance->current) work.snapshot = instance->current->text();
+  }
+  return work;
+}
+
 // What a request comes to without the cluster.
 struct Looked {
   kube::Policy policy;
@@ -52,6 +65,12 @@ executor::Tried<Looked> look(const RenderWork& work, Effect& effect) {
   }
   auto policy = executor::admitted(means, work.request);
   if (!policy) return policy.refusal();
+  // Who only looks reads no secret: those that the last deployment was given stand for them.
+  auto wanted = executor::secrets_wanted(sent, work.request.environment);
+  if (wanted && !wanted->empty() && !work.snapshot.empty()) {
+    auto kept = executor::read_snapshot(means, work.request.environment, snapshot_name(work.snapshot));
+    if (kept) sent.secrets = std::move(kept->secrets);
+  }
   auto rendered = executor::rendered(means, *policy, work.request, sent);
   if (!rendered) return rendered.refusal();
   return Looked{.policy = *std::move(policy), .rendered = *std::move(rendered)};
@@ -96,18 +115,27 @@ std::optional<Refusal> list_rendered(Ok& ok, const executor::Rendered& made, con
   return std::nullopt;
 }
 
-// What was applied last, by its reference.
+// What was applied last, by its reference. What must not be shown of it is still in the cluster: it goes into the
+// taint.
 std::map<kube::ObjectRef, json::value> last_applied(ClusterMeans& means, const std::string& environment,
-                                                    const std::string& snapshot) {
+                                                    const std::string& snapshot, rendering::Taint& taint) {
   std::map<kube::ObjectRef, json::value> all;
   if (snapshot.empty()) return all;
   auto kept = executor::read_snapshot(means, environment, snapshot_name(snapshot));
   if (!kept) return all;
+  for (const std::string& each : kept->taint.texts()) taint.add(each);
   for (json::value& each : kept->objects) {
     const kube::ObjectRef ref = kube::ref_of(each);
     all[ref] = std::move(each);
   }
   return all;
+}
+
+// What a request that stopped has applied may be in the cluster, too.
+void hide(ClusterMeans& means, const std::string& environment, const std::string& request, rendering::Taint& taint) {
+  auto kept = executor::read_snapshot(means, environment, snapshot_name(request));
+  if (!kept) return;
+  for (const std::string& each : kept->taint.texts()) taint.add(each);
 }
 
 json::value shown(const rendering::Taint& taint, const json::value& object) {
@@ -122,14 +150,15 @@ std::optional<Refusal> compare(ClusterMeans& means, const DiffWork& work, Looked
   // A conflict is shown as drift: it does not end a look.
   auto seen = executor::surveyed(**client, work.request, looked.rendered, {.force = true, .new_ones = true});
   if (!seen) return seen.refusal();
-  const auto applied = last_applied(means, work.request.environment, inventory->snapshot);
   rendering::Taint& taint = looked.rendered.taint;
+  const auto applied = last_applied(means, work.request.environment, inventory->snapshot, taint);
   for (const executor::Seen& each : *seen) {
     for (const json::value* one : {&each.live, &each.after}) {
       if (!one->is_null()) taint.add_secret_object(*one);
     }
   }
   for (const auto& [ref, object] : applied) taint.add_secret_object(object);
+  for (const std::string& each : work.halfDone) hide(means, work.request.environment, each, taint);
   std::vector<executor::Piece> wanted;
   for (const executor::Seen& each : *seen) {
     wanted.push_back(each.piece);
@@ -177,7 +206,9 @@ executor::Sent sent_with(const RenderWork& work, Effect& effect) {
   return *std::move(sent);
 }
 
-Render::Begun Cluster::begin_render(const Render& ask, State&) { return work_of(ask, "render"); }
+Render::Begun Cluster::begin_render(const Render& ask, State& state) {
+  return begun<Render>(ask, state, work_of(ask, "render"));
+}
 
 Render::Performed Cluster::perform_render(const RenderWork& work, Effect& effect) {
   auto looked = look(work, effect);
@@ -191,10 +222,10 @@ Render::Performed Cluster::perform_render(const RenderWork& work, Effect& effect
 
 Render::Outcome Cluster::finish_render(const Render&, const Render::Outcome& outcome, State&) { return outcome; }
 
-DryRun::Begun Cluster::begin_dry_run(const DryRun& ask, State&) {
+DryRun::Begun Cluster::begin_dry_run(const DryRun& ask, State& state) {
   DryRunWork work{work_of(ask, "dryRun")};
   work.request.force = ask.force.value_or(false);
-  return work;
+  return begun<DryRun>(ask, state, std::move(work));
 }
 
 DryRun::Performed Cluster::perform_dry_run(const DryRunWork& work, Effect& effect) {
@@ -221,7 +252,13 @@ DryRun::Performed Cluster::perform_dry_run(const DryRunWork& work, Effect& effec
 
 DryRun::Outcome Cluster::finish_dry_run(const DryRun&, const DryRun::Outcome& outcome, State&) { return outcome; }
 
-Diff::Begun Cluster::begin_diff(const Diff& ask, State&) { return DiffWork{work_of(ask, "diff")}; }
+Diff::Begun Cluster::begin_diff(const Diff& ask, State& state) {
+  DiffWork work{work_of(ask, "diff")};
+  for (const ClusterId& each : left_half_done(state, instance_of(ask.hostId, ask.namespace_, ask.instanceId))) {
+    work.halfDone.push_back(each.text());
+  }
+  return begun<Diff>(ask, state, std::move(work));
+}
 
 Diff::Performed Cluster::perform_diff(const DiffWork& work, Effect& effect) {
   auto looked = look(work, effect);
@@ -235,15 +272,16 @@ Diff::Performed Cluster::perform_diff(const DiffWork& work, Effect& effect) {
 
 Diff::Outcome Cluster::finish_diff(const Diff&, const Diff::Outcome& outcome, State&) { return outcome; }
 
-Status::Begun Cluster::begin_status(const Status& ask, State&) {
-  return StatusWork{.request = {.id = ask.requestId.value_or("none"),
-                                .action = "status",
-                                .environment = ask.environment,
-                                .host = ask.hostId,
-                                .instance = ask.instanceId,
-                                .cluster = ask.clusterId,
-                                .name_space = ask.namespace_,
-                                .caller = ask.caller.value_or("")}};
+Status::Begun Cluster::begin_status(const Status& ask, State& state) {
+  const StatusWork work{.request = {.id = ask.requestId.value_or("none"),
+                                    .action = "status",
+                                    .environment = ask.environment,
+                                    .host = ask.hostId,
+                                    .instance = ask.instanceId,
+                                    .cluster = ask.clusterId,
+                                    .name_space = ask.namespace_,
+                                    .caller = ask.caller.value_or("")}};
+  return begun<Status>(ask, state, work);
 }
 
 Status::Performed Cluster::perform_status(const StatusWork& work, Effect& effect) {

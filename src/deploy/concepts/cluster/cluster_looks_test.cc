@@ -73,5 +73,49 @@ TEST_F(ClusterTest, StatusLooksAtWhatTheInventoryLists) {
   EXPECT_TRUE(harness.invoke(asked<Status>()).is<Status::KubernetesFailed>());
 }
 
+TEST_F(ClusterTest, NothingOfAnotherEnvironmentIsLookedAt) {
+  deployed("r1", files_of({map_named("a")}));
+  const auto denied = [&](auto ask) {
+    ask.environment = "prod";
+    return harness.invoke(ask).template as<typename decltype(ask)::PolicyDenied>().message;
+  };
+  const std::string why = "the instance i is not of prod; nothing was changed";
+  EXPECT_EQ(denied(asked<Render>()), why);
+  EXPECT_EQ(denied(asked<DryRun>()), why);
+  EXPECT_EQ(denied(asked<Diff>()), why);
+  EXPECT_EQ(denied(asked<Status>()), why);
+}
+
+TEST_F(ClusterTest, ADiffShowsNoSecretOfBefore) {
+  const auto differs = [&](const std::string& secret) {
+    auto ask = asked<Diff>();
+    ask.values = harness.seal(R"({"a":{"$secret":")" + secret + "\"}}");
+    return harness.invoke(ask).as<Diff::Ok>().unifiedDiff;
+  };
+  const auto prepared_with = [&](const std::string& id, const std::string& secret) {
+    const ClusterId operation = begun(id, asked<Deploy>());
+    harness
+        .invoke(Keep{.operation = operation,
+                     .values = harness.seal(R"({"a":{"$secret":")" + secret + "\"}}"),
+                     .files = harness.seal(files_of({map_named("a")}))})
+        .template as<Keep::Ok>();
+    harness.invoke(Prepare{.operation = operation}).as<Prepare::Wave>();
+    harness.invoke(Apply{.operation = operation, .wave = 1}).as<Apply::Ok>();
+    return operation;
+  };
+  const ClusterId first = prepared_with("r1", "the first secret");
+  harness.invoke(Settle{.operation = first}).as<Settle::Ok>();
+  EXPECT_EQ(kube::text_at(server.object(std::string(kMaps) + "/a"), {"data", "a"}), "the first secret");
+  std::string shown = differs("the second secret");
+  EXPECT_EQ(shown.find("secret"), std::string::npos) << shown;
+  // One that was applied and then stopped is in the cluster as well.
+  const ClusterId second = prepared_with("r2", "the second secret");
+  State state(harness.rows());
+  state.edit(second, [](ClusterRecord& record) { record.problem = {.why = "notReady", .message = "late"}; });
+  harness.invoke(Settle{.operation = second}).as<Settle::Refused>();
+  shown = differs("the third secret");
+  EXPECT_EQ(shown.find("secret"), std::string::npos) << shown;
+}
+
 }  // namespace cluster_test
 }  // namespace sluice::deploy::cluster

@@ -36,6 +36,13 @@ To variant_of(const executor::Refusal& refusal) {
 // The operation that the running request belongs to.
 std::optional<ClusterFound> operation_of(const State& state, const lang::Request& ask);
 executor::Request request_of(const ClusterId& id, const ClusterRecord& record);
+
+ClusterIId instance_of(const std::string& host, const std::string& name_space, const std::string& instance);
+// Why a request in this environment may not name the instance; empty: it may.
+std::string denial_of_environment(const State& state, const ClusterIId& instance, const std::string& environment);
+// The requests that were accepted and then stopped, since the last one that went well: what the instance has is of all
+// of them. Only those before `end`, if it is one.
+std::vector<ClusterId> left_half_done(const State& state, const ClusterIId& instance, const ClusterId& end = {});
 std::vector<executor::Piece> pieces_of(const State& state, const ClusterId& id);
 void tell(State& state, const ClusterId& id, const std::string& status, const std::string& message,
           const executor::Piece& about = {});

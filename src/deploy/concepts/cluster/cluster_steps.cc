@@ -1,7 +1,9 @@
 // The steps of a request, in their order. What each has done is in the rows of its objects, so that a request that
 // stops says how far it came, and a step that runs again does only what is left.
 #include <algorithm>
+#include <stdexcept>
 
+#include "base/json.h"
 #include "deploy/concepts/cluster/cluster_rows.h"
 #include "deploy/executor/cluster_means.h"
 #include "deploy/executor/inventory_lock.h"
@@ -234,8 +236,20 @@ std::optional<Refusal> meet(ClusterMeans& means, const kube::Policy& policy, con
   return std::nullopt;
 }
 
-executor::Tried<executor::Rendered> wanted_by(ClusterMeans& means, const kube::Policy& policy,
-                                              const PrepareWork& work) {
+// The secrets that a request's values refer to. Throws if they are gone.
+executor::KnownSecrets opened(const PrepareWork& work, Effect& effect) {
+  executor::KnownSecrets secrets;
+  if (!work.secrets) return secrets;
+  auto all = parse_json_value(effect.open(*work.secrets));
+  if (!all) throw std::runtime_error(to_string(all.error()));
+  for (const auto& each : kube::map_at(*all, {})) {
+    if (each.value().is_string()) secrets.emplace(each.key(), each.value().get_string());
+  }
+  return secrets;
+}
+
+executor::Tried<executor::Rendered> wanted_by(ClusterMeans& means, const kube::Policy& policy, const PrepareWork& work,
+                                              Effect& effect) {
   const executor::Request& request = work.request;
   if (!work.snapshot.empty()) {
     auto kept = executor::read_snapshot(means, request.environment, snapshot_name(work.snapshot));
@@ -247,12 +261,18 @@ executor::Tried<executor::Rendered> wanted_by(ClusterMeans& means, const kube::P
                               .values_hash = kept->values_hash,
                               .runtime_values_hash = kept->runtime_values_hash,
                               .commit = kept->commit,
-                              .taint = std::move(kept->taint)};
+                              .taint = std::move(kept->taint),
+                              .secrets = std::move(kept->secrets)};
   }
   auto text = means.safe().get(request.environment, request_name(request.id));
   if (!text) return executor::refusal_of("renderFailed", text.error());
   auto sent = executor::read_sent(*text);
   if (!sent) return executor::refusal_of("renderFailed", sent.error());
+  try {
+    sent->secrets = opened(work, effect);
+  } catch (const std::exception& error) {
+    return Refusal{"renderFailed", std::string("the secrets that it refers to cannot be read: ") + error.what()};
+  }
   return executor::rendered(means, policy, request, *sent);
 }
 
@@ -262,7 +282,7 @@ executor::Tried<Prepared> prepare_wanted(ClusterMeans& means, const kube::Policy
   if (request.force && !policy.allowForce) {
     return Refusal{"policyDenied", "taking over fields of others is not allowed; nothing was changed"};
   }
-  auto wanted = wanted_by(means, policy, work);
+  auto wanted = wanted_by(means, policy, work, effect);
   if (!wanted) return wanted.refusal();
   Prepared prepared{.facts = {.deployerId = policy.deployerId,
                               .noop = means.is_noop(),
@@ -349,10 +369,23 @@ void accept(const ClusterId& id, const Found& found, bool accepted, State& state
   if (accepted) tell(state, id, kWorks, "deployment request accepted");
 }
 
-// The snapshot to go back to: the one that is named, or the newest before the one that holds; empty: there is none.
-std::string snapshot_to_restore(const State& state, const ClusterRecord& record) {
+// How far a request came that was accepted.
+std::string progress(const State& state, const ClusterId& id) {
+  size_t done = 0, all = 0;
+  for (const Piece& each : pieces_of(state, id)) {
+    if (!is_wanted(each) && !goes(each)) continue;
+    ++all;
+    if (each.state == "ready" || each.state == "gone") ++done;
+  }
+  return all == 0 ? "" : "; " + std::to_string(done) + " of " + std::to_string(all) + " objects are done";
+}
+
+// The snapshot to go back to: the one that is named, else the one before the newest deployment. After a deployment that
+// failed that is the last one that went well, else the one before it. Empty: there is none.
+std::string snapshot_to_restore(const State& state, const ClusterId& id, const ClusterRecord& record) {
   auto instance = state.get(record.instance);
   const std::string current = instance && instance->current ? instance->current->text() : "";
+  if (record.request.rollbackSnapshotId.empty() && !left_half_done(state, record.instance, id).empty()) return current;
   std::string before;
   for (const auto& each : state.snapshots(record.instance)) {
     const std::string name = each.value.snapshot.text();
@@ -372,9 +405,8 @@ std::string snapshot_to_restore(const State& state, const ClusterRecord& record)
 // ------------------------------------------------------------------------------------------------------------ keep
 
 Keep::Begun Cluster::begin_keep(const Keep& ask, State& state) {
-  auto record = state.get(ask.operation);
-  return KeepWork{.id = ask.operation.text(),
-                  .environment = record ? record->environment : "",
+  const ClusterRecord record = state.get(ask.operation).value_or(ClusterRecord{});
+  return KeepWork{.request = request_of(ask.operation, record),
                   .values = ask.values,
                   .runtimeValues = ask.runtimeValues,
                   .files = ask.files};
@@ -382,28 +414,48 @@ Keep::Begun Cluster::begin_keep(const Keep& ask, State& state) {
 
 Keep::Performed Cluster::perform_keep(const KeepWork& work, Effect& effect) {
   auto& means = effect.tool<ClusterMeans>();
-  const ClusterId id(work.id);
+  const executor::Request& request = work.request;
+  const ClusterId id(request.id);
   const auto stopped = [&](const std::string& why, const std::string& message) {
     return Keep::Stopped{.operation = id, .why = why, .message = message};
   };
+  auto sent = executor::read_sent("", "", "");
   // An attempt before this one may have kept it, and what came with the call may be gone since.
-  if (means.safe().get(work.environment, request_name(work.id))) return Keep::Ok{.operation = id};
-  std::string texts[3];
-  try {
-    size_t i = 0;
-    for (const auto* each : {&work.values, &work.runtimeValues, &work.files}) {
-      if (*each) texts[i] = effect.open(**each);
-      ++i;
+  if (auto text = means.safe().get(request.environment, request_name(request.id))) {
+    sent = executor::read_sent(*text);
+    if (!sent) return stopped("renderFailed", to_string(sent.error()));
+  } else {
+    std::string texts[3];
+    try {
+      size_t i = 0;
+      for (const auto* each : {&work.values, &work.runtimeValues, &work.files}) {
+        if (*each) texts[i] = effect.open(**each);
+        ++i;
+      }
+    } catch (const std::exception&) {
+      return stopped("renderFailed", "Sluice ended before the values were kept; send the request again");
     }
-  } catch (const std::exception&) {
-    return stopped("renderFailed", "Sluice ended before the values were kept; send the request again");
+    sent = executor::read_sent(texts[0], texts[1], texts[2]);
+    if (!sent) return stopped("invalid", to_string(sent.error()));
+    auto kept = means.safe().put(effect.read(), request.environment, request_name(request.id),
+                                 executor::write_sent(*sent), effect.id());
+    if (!kept) return stopped("kubernetesFailed", to_string(kept.error()));
   }
-  auto sent = executor::read_sent(texts[0], texts[1], texts[2]);
-  if (!sent) return stopped("invalid", to_string(sent.error()));
-  auto kept = means.safe().put(effect.read(), work.environment, request_name(work.id), executor::write_sent(*sent),
-                               effect.id());
-  if (!kept) return stopped("kubernetesFailed", to_string(kept.error()));
-  return Keep::Ok{.operation = id};
+  auto secrets = executor::secrets_wanted(*sent, request.environment);
+  if (!secrets) return stopped("invalid", to_string(secrets.error()));
+  if (secrets->empty()) return Keep::Ok{.operation = id};
+  // No secret is read for what will not be deployed.
+  if (auto policy = executor::admitted(means, request); !policy) {
+    return stopped(policy.refusal().why, policy.refusal().message);
+  }
+  Keep::Wants wants{.operation = id,
+                    .environment = request.environment,
+                    .reader = request.instance,
+                    .purpose = "deploying it to a cluster, request " + request.id};
+  for (const executor::SecretWanted& each : *secrets) {
+    wants.wanted.push_back({.variable = each.reference, .name = each.name, .version = ""});
+  }
+  return wants;
 }
 
 Keep::Outcome Cluster::finish_keep(const Keep& ask, const Keep::Outcome& outcome, State& state) {
@@ -417,9 +469,15 @@ Prepare::Begun Cluster::begin_prepare(const Prepare& ask, State& state) {
   if (!record) {
     return Prepare::Result(Prepare::Stopped{.operation = ask.operation, .why = "notFound", .message = "it is gone"});
   }
-  PrepareWork work{.request = request_of(ask.operation, *record), .dryRun = record->request.dryRun};
+  if (ask.missing) {
+    fail(state, ask.operation, "renderFailed", *ask.missing);
+    return Prepare::Result(
+        Prepare::Stopped{.operation = ask.operation, .why = "renderFailed", .message = *ask.missing});
+  }
+  PrepareWork work{
+      .request = request_of(ask.operation, *record), .dryRun = record->request.dryRun, .secrets = ask.secrets};
   if (record->action == ClusterAction::rollback) {
-    work.snapshot = snapshot_to_restore(state, *record);
+    work.snapshot = snapshot_to_restore(state, ask.operation, *record);
     if (work.snapshot.empty()) {
       const std::string& wanted = record->request.rollbackSnapshotId;
       const std::string message = wanted.empty()
@@ -565,17 +623,22 @@ Settle::Begun Cluster::begin_settle(const Settle& ask, State& state) {
                   .manifestHash = record.manifestHash,
                   .snapshot = record.snapshot,
                   .pieces = pieces_of(state, ask.operation)};
-  // A prepare whose end nobody saw may have taken the lock.
-  if (!record.accepted && !record.problem.why.empty()) work.locked = true;
+  // A prepare that the cluster broke off, or whose end nobody saw, may have taken the lock.
+  const std::string& why = record.problem.why;
+  work.perhaps_locked = !record.accepted && (why == "kubernetesFailed" || why == "cancelled");
   if (record.action == ClusterAction::undeploy && work.done) {
     for (const auto& each : state.snapshots(record.instance)) work.snapshots.push_back(each.value.snapshot.text());
   } else if (record.action == ClusterAction::deploy && work.done && !record.request.dryRun) {
     // This one comes to those that are kept.
     const auto kept = state.snapshots(record.instance).values();
     for (size_t i = 0; i + kKeptSnapshots <= kept.size(); ++i) work.snapshots.push_back(kept[i].snapshot.text());
-  } else if (record.action == ClusterAction::deploy) {
+  } else if (record.action == ClusterAction::deploy && !record.accepted) {
     work.snapshots.push_back(ask.operation.text());
   }
+  // What a deployment that stopped has applied is kept, for what must not be shown of it, until a request goes well.
+  const std::vector<ClusterId> half_done = left_half_done(state, record.instance, ask.operation);
+  const size_t kept = work.done && !record.request.dryRun ? 0 : kKeptSnapshots;
+  for (size_t i = 0; i + kept < half_done.size(); ++i) work.snapshots.push_back(half_done[i].text());
   return work;
 }
 
@@ -585,7 +648,7 @@ Settle::Performed Cluster::perform_settle(const SettleWork& work, Effect& effect
   if (auto gone = means.safe().remove(work.request.environment, request_name(work.request.id)); !gone) {
     return lang::Again{.reason = to_string(gone.error())};
   }
-  if (work.locked && !means.is_noop()) {
+  if ((work.locked || work.perhaps_locked) && !means.is_noop()) {
     auto client = means.client();
     if (client) {
       auto refusal = executor::settled(**client, work.request, [&](kube::Inventory& inventory) {
@@ -601,7 +664,8 @@ Settle::Performed Cluster::perform_settle(const SettleWork& work, Effect& effect
         inventory.snapshot = work.snapshot;
         inventory.request = work.request.id;
       });
-      if (refusal && refusal->why == "kubernetesFailed") return lang::Again{.reason = refusal->message};
+      // A lock that may not be there is not worth a long wait for the cluster: it ends by itself.
+      if (refusal && refusal->why == "kubernetesFailed" && work.locked) return lang::Again{.reason = refusal->message};
     }
   }
   for (const std::string& each : work.snapshots) {
@@ -620,8 +684,9 @@ Settle::Outcome Cluster::finish_settle(const Settle& ask, const Settle::Outcome&
          "everything was applied, but the inventory could not be written: its lock ends by itself within a minute");
     record = state.get(ask.operation);
   }
-  if (record->problem.why.empty()) return Settle::Ok{.operation = ask.operation};
-  return Settle::Refused{.operation = ask.operation, .why = record->problem.why, .message = record->problem.message};
+  const auto& [why, message] = record->problem;
+  if (why.empty()) return Settle::Ok{.operation = ask.operation};
+  return Settle::Refused{.operation = ask.operation, .why = why, .message = message + progress(state, ask.operation)};
 }
 
 }  // namespace sluice::deploy::cluster

@@ -13,6 +13,41 @@ TEST_F(ClusterTest, WhatCameAlongIsKeptOnce) {
   EXPECT_EQ(kept.size(), 1U);
 }
 
+TEST_F(ClusterTest, SecretsAreWantedAndUsed) {
+  const std::string values = R"({"a":"secret://local/shop/KEY"})";
+  const auto keeps = [&](const std::string& id, const std::string& text) {
+    return harness.invoke(Keep{.operation = begun(id, asked<Deploy>()),
+                               .values = harness.seal(text),
+                               .files = harness.seal(files_of({map_named("a")}))});
+  };
+  const auto wants = keeps("r1", values).as<Keep::Wants>();
+  ASSERT_EQ(wants.wanted.size(), 1U);
+  EXPECT_EQ(wants.wanted[0].variable, "secret://local/shop/KEY");
+  EXPECT_EQ(wants.wanted[0].name, "shop/KEY");
+  EXPECT_EQ(wants.environment, "local");
+  EXPECT_EQ(keeps("r2", R"({"a":"secret://prod/shop/KEY"})").as<Keep::Stopped>().why, "invalid");
+  keeps("r3", values).as<Keep::Wants>();
+  EXPECT_EQ(why(harness.invoke(Prepare{.operation = ClusterId("r3"), .missing = "there is none"}).ending()),
+            "renderFailed: there is none");
+  EXPECT_EQ(why(harness.invoke(Prepare{.operation = ClusterId("r3"), .secrets = harness.seal("nonsense")}).ending())
+                .find("renderFailed: the secrets that it refers to cannot be read"),
+            0U);
+  const auto given = harness.seal(R"({"secret://local/shop/KEY":"the value"})");
+  harness.invoke(Prepare{.operation = ClusterId("r1"), .secrets = given}).as<Prepare::Wave>();
+  harness.invoke(Apply{.operation = ClusterId("r1"), .wave = 1}).as<Apply::Ok>();
+  EXPECT_EQ(kube::text_at(server.object(std::string(kMaps) + "/a"), {"data", "a"}), "the value");
+  // Who only looks compares with what the last deployment was given.
+  harness.invoke(Settle{.operation = ClusterId("r1")}).as<Settle::Ok>();
+  State state(harness.rows());
+  state.edit(state.get(ClusterId("r1"))->instance, [](ClusterIRecord& each) { each.current = ClusterId("r1"); });
+  auto look = asked<Diff>();
+  look.values = harness.seal(values);
+  EXPECT_EQ(harness.invoke(look).as<Diff::Ok>().unchanged, 1);
+  // A request that the policy refuses reads no secret.
+  policy("allowedActions: [diff]\n");
+  EXPECT_EQ(keeps("r4", values).as<Keep::Stopped>().why, "policyDenied");
+}
+
 TEST_F(ClusterTest, PrepareTakesTheLockOnlyIfNothingObjects) {
   EXPECT_EQ(why(prepared("r1", files_of({map_named("a"), map_named("b")}), [](Deploy& ask) { ask.dryRun = true; })),
             "validated");
@@ -58,6 +93,21 @@ TEST_F(ClusterTest, AnInstanceGoesByItsInventory) {
   harness.invoke(Prune{.operation = again}).as<Prune::Ok>();
   harness.invoke(Settle{.operation = again}).as<Settle::Ok>();
   EXPECT_TRUE(server.paths().empty());
+}
+
+TEST_F(ClusterTest, NobodyWaitsForAClusterThatIsAway) {
+  int asked_for = 0;
+  server.instead = [&](const http::Request&) -> std::optional<http::Response> {
+    ++asked_for;
+    return TestingApiServer::refusal(403, "Forbidden", "you may not");
+  };
+  EXPECT_TRUE(why(prepared("r1", files_of({map_named("a")}))).starts_with("kubernetesFailed: "));
+  EXPECT_EQ(harness.invoke(Settle{.operation = ClusterId("r1")}).as<Settle::Refused>().why, "kubernetesFailed");
+  // What was refused before the cluster was asked has nothing to give back.
+  asked_for = 0;
+  EXPECT_TRUE(why(prepared("r2", files_of({"kind: x"}))).starts_with("renderFailed: "));
+  EXPECT_EQ(harness.invoke(Settle{.operation = ClusterId("r2")}).as<Settle::Refused>().why, "renderFailed");
+  EXPECT_EQ(asked_for, 0);
 }
 
 TEST_F(ClusterTest, WavesComeOneAfterTheOther) {
@@ -106,6 +156,28 @@ TEST_F(ClusterTest, ASnapshotIsGoneBackTo) {
   harness.invoke(Prepare{.operation = operation}).as<Prepare::Wave>();
   harness.invoke(Apply{.operation = operation, .wave = 1}).as<Apply::Ok>();
   EXPECT_EQ(kube::text_at(server.object(std::string(kMaps) + "/a"), {"data", "a"}), "1");
+}
+
+TEST_F(ClusterTest, AfterAFailedRequestTheLastGoodSnapshotIsGoneBackTo) {
+  deployed("r1", files_of({map_named("a"), map_named("b")}));
+  deployed("r2", files_of({map_named("a"), map_named("b")}));
+  const std::string other = map_named("a").replace(map_named("a").find("${a:1}"), 6, "2");
+  ASSERT_EQ(why(prepared("r3", files_of({other, map_named("b")}))), "wave");
+  server.instead = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.method != "PATCH") return std::nullopt;
+    return TestingApiServer::conflict();
+  };
+  harness.invoke(Apply{.operation = ClusterId("r3"), .wave = 1}).as<Apply::Stopped>();
+  harness.invoke(Settle{.operation = ClusterId("r3")}).as<Settle::Refused>();
+  EXPECT_TRUE(kept.contains("cluster/snapshot/r3")) << "a diff must know what not to show of it";
+  server.instead = {};
+  const auto restored = [&](const std::string& id) {
+    return harness.invoke(Prepare{.operation = begun(id, asked<Rollback>())}).as<Prepare::Wave>().facts.snapshot;
+  };
+  EXPECT_EQ(restored("r4"), "r2");
+  harness.invoke(Settle{.operation = ClusterId("r4")}).as<Settle::Ok>();
+  EXPECT_FALSE(kept.contains("cluster/snapshot/r3"));
+  EXPECT_EQ(restored("r5"), "r1") << "r4 has put back what r2 had";
 }
 
 }  // namespace cluster_test

@@ -79,7 +79,12 @@ TEST_F(ClusterTest, ARequestIsCancelledUntilItHasEnded) {
   EXPECT_TRUE(harness.invoke(Cancel{.operation = ClusterId("r2")}).is<Cancel::NotFound>());
   State state(harness.rows());
   state.edit(operation, [](ClusterRecord& record) { record.endedAt.reset(); });
-  EXPECT_TRUE(harness.invoke(Cancel{.operation = operation}).is<Cancel::Ok>());
+  policy("callers: [{caller: ann, hostIds: [h]}]\n");
+  EXPECT_EQ(harness.invoke(Cancel{.operation = operation, .caller = "bob"}).as<Cancel::PolicyDenied>().message,
+            "host is not allowed: h; nothing was changed");
+  EXPECT_FALSE(state.get(operation)->cancelled);
+  EXPECT_TRUE(harness.invoke(Cancel{.operation = operation, .caller = "ann"}).is<Cancel::Ok>());
+  policy("");
   harness.invoke(Keep{.operation = operation, .files = harness.seal(files_of({map_named("a")}))}).as<Keep::Ok>();
   EXPECT_EQ(why(harness.invoke(Prepare{.operation = operation}).ending()),
             "cancelled: it was cancelled; what was applied stays");

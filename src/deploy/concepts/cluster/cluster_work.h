@@ -15,14 +15,17 @@ struct RenderWork {
   std::optional<lang::Sealed> values;
   std::optional<lang::Sealed> runtimeValues;
   std::optional<lang::Sealed> files;
+  std::string snapshot;  // of what the instance has; empty: it has none
 };
-BOOST_DESCRIBE_STRUCT(RenderWork, (), (request, values, runtimeValues, files))
+BOOST_DESCRIBE_STRUCT(RenderWork, (), (request, values, runtimeValues, files, snapshot))
 
 struct DryRunWork : RenderWork {};
 BOOST_DESCRIBE_STRUCT(DryRunWork, (RenderWork), ())
 
-struct DiffWork : RenderWork {};
-BOOST_DESCRIBE_STRUCT(DiffWork, (RenderWork), ())
+struct DiffWork : RenderWork {
+  std::vector<std::string> halfDone;  // requests that have applied something since the last one that went well
+};
+BOOST_DESCRIBE_STRUCT(DiffWork, (RenderWork), (halfDone))
 
 struct StatusWork {
   executor::Request request;
@@ -31,24 +34,26 @@ BOOST_DESCRIBE_STRUCT(StatusWork, (), (request))
 
 struct CancelWork {
   std::string id;
+  std::string host;
+  std::string caller;
 };
-BOOST_DESCRIBE_STRUCT(CancelWork, (), (id))
+BOOST_DESCRIBE_STRUCT(CancelWork, (), (id, host, caller))
 
 struct KeepWork {
-  std::string id;
-  std::string environment;
+  executor::Request request;
   std::optional<lang::Sealed> values;
   std::optional<lang::Sealed> runtimeValues;
   std::optional<lang::Sealed> files;
 };
-BOOST_DESCRIBE_STRUCT(KeepWork, (), (id, environment, values, runtimeValues, files))
+BOOST_DESCRIBE_STRUCT(KeepWork, (), (request, values, runtimeValues, files))
 
 struct PrepareWork {
   executor::Request request;
   bool dryRun = false;
   std::string snapshot;  // that is to be applied; empty: what the request brought
+  std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(PrepareWork, (), (request, dryRun, snapshot))
+BOOST_DESCRIBE_STRUCT(PrepareWork, (), (request, dryRun, snapshot, secrets))
 
 // Of apply, ready and prune.
 struct StepWork {
@@ -70,13 +75,15 @@ BOOST_DESCRIBE_STRUCT(PruneWork, (StepWork), ())
 
 struct SettleWork {
   executor::Request request;
-  bool locked = false;  // it may have the lock in the cluster
-  bool done = false;    // all of it was done
+  bool locked = false;          // it has the lock in the cluster
+  bool perhaps_locked = false;  // it may have it
+  bool done = false;            // all of it was done
   std::string manifestHash;
   std::string snapshot;
   std::vector<executor::Piece> pieces;
   std::vector<std::string> snapshots;  // that nobody can go back to any more
 };
-BOOST_DESCRIBE_STRUCT(SettleWork, (), (request, locked, done, manifestHash, snapshot, pieces, snapshots))
+BOOST_DESCRIBE_STRUCT(SettleWork, (),
+                      (request, locked, perhaps_locked, done, manifestHash, snapshot, pieces, snapshots))
 
 }  // namespace sluice::deploy::cluster
