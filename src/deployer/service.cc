@@ -9,6 +9,7 @@
 #include "base/json_schema.h"
 #include "base/json_writer.h"
 #include "deployer/deployment.h"
+#include "kube/object.h"
 
 namespace sluice::deployer {
 namespace {
@@ -211,7 +212,13 @@ http::Response Service::deploy(const http::Request& request, host::Door& door, s
   if (!body) return invalid(to_string(body.error()), 400);
   if (!body->root.is_object()) return invalid("the body is a JSON object", 400);
   auto asked = read_request(body->root.get_object(), action);
-  if (!asked) return invalid(to_string(asked.error()), 400);
+  if (!asked) {
+    Responded responded = failed(std::string(action), "invalid", to_string(asked.error()), 400);
+    if (action.empty()) responded.response.action = kube::text_at(body->root, {"action"});
+    responded.response.requestId = kube::text_at(body->root, {"requestId"});
+    responded.response.namespace_ = kube::text_at(body->root, {"namespace"});
+    return in_json(std::move(responded));
+  }
   return in_json(respond(door, *asked, {.stop = [this] { return stopping_.load(); }}));
 }
 

@@ -44,6 +44,8 @@ def test_refusals_have_their_codes_before_anything_is_accepted(served, cluster):
     for wrong in ({"valuesRef": {"source": "a", "path": "b"}}, {"runtimeValuesRef": {"source": "a", "path": "b"}}, {"unknown": 1},
                   {"action": "scale"}, {"values": [1]}, {"options": {"timeoutSeconds": 0}}, {"requestId": "no label!"}):
         assert asked(**wrong)[:2] == (400, "invalid")
+    body = served.ask("POST", "/deployments", served.request(action="deploy", requestId="x1", unknown=1))[1]
+    assert (body["action"], body["requestId"], body["namespace"]) == ("deploy", "x1", "shop")
     assert served.ask("POST", "/deployments", "{\"a\": ")[0] == 400
     assert served.ask("POST", "/deployments", "x", headers={"Content-Type": "text/plain"})[0] == 415
     assert served.ask("GET", "/deployments/none")[0] == 404
