@@ -100,7 +100,7 @@ class Ledger {
   Result<void> add_failed(int64_t number, const FailedRow& row);
   Result<void> forget_failed(int64_t number, const FailedRow& row);
 
-  // What is kept by name: the schema before and after an expansion, constraints that were not valid before it.
+  // What is kept by name: the schema before an expansion, how to undo it, constraints that were not valid before it.
   Result<Value> kept(int64_t number, const std::string& name);
   Result<void> keep(int64_t number, const std::string& name, const std::string& text);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/json.h"
 #include "migrate/patience.h"
 
 namespace sluice::migrate {
@@ -231,10 +232,32 @@ Result<void> Runner::end_phase(const Migration& migration, std::string_view phas
   auto kept = ledger_.keep(0, "schema", schema_to_json(*schema));
   if (!kept) return kept;
   if (phase == kExpanded) {
-    kept = ledger_.keep(migration.number, "after", schema_to_json(*schema));
+    kept = keep_undoing(migration, *schema);
     if (!kept) return kept;
   }
   return ledger_.put(migration, phase);
+}
+
+// What takes the expansion back, or why nothing does: two schemas for each migration would be many times as large.
+Result<void> Runner::keep_undoing(const Migration& migration, const Schema& after) {
+  auto statements = statements_to_undo(migration.number, after);
+  const json::value text = statements ? json::value{{"statements", json::value_from(*statements)}}
+                                      : json::value{{"why", statements.error().message}};
+  auto kept = ledger_.keep(migration.number, "undo", json::serialize(text));
+  if (!kept) return kept;
+  return ledger_.keep(migration.number, "before", "[]");
+}
+
+Result<std::vector<std::string>> Runner::statements_to_undo(int64_t number, const Schema& now) {
+  auto before = ledger_.kept(number, "before");
+  if (!before) return before.error();
+  if (!*before) {
+    return Error{.code = Code::conflict,
+                 .message = "it cannot be undone: it was adopted, so what it made is not known"};
+  }
+  auto schema = schema_from_json(**before);
+  if (!schema) return schema.error();
+  return undoing(database_->engine(), *schema, now);
 }
 
 // ---- contract and undo
@@ -274,6 +297,24 @@ Result<Progress> Runner::contract(int64_t number) {
   return progress_of(migration, "contracted");
 }
 
+// What others made since an expansion ended is theirs; before that, whatever differs is the expansion's.
+Result<std::vector<std::string>> Runner::known_undoing(int64_t number) {
+  auto kept = ledger_.kept(number, "undo");
+  if (!kept) return kept.error();
+  if (!*kept) {
+    auto schema = describe_schema(*database_);
+    if (!schema) return schema.error();
+    return statements_to_undo(number, *schema);
+  }
+  auto document = parse_json(**kept, "undo");
+  if (!document) return document.error();
+  const json::object& undo = document->root.as_object();
+  if (const json::value* why = undo.if_contains("why")) {
+    return Error{.code = Code::conflict, .message = std::string(why->as_string())};
+  }
+  return json::value_to<std::vector<std::string>>(undo.at("statements"));
+}
+
 Result<Progress> Runner::undo(int64_t number) {
   auto now = known(number);
   if (!now) return now.error();
@@ -290,18 +331,7 @@ Result<Progress> Runner::undo(int64_t number) {
                  .message = entries->back().name + " came after " + migration.name,
                  .next = "undo the newer one first"};
   }
-  auto before = ledger_.kept(number, "before");
-  if (!before) return before.error();
-  auto after = ledger_.kept(number, "after");
-  if (!after) return after.error();
-  auto old_schema = schema_from_json(before->value_or("[]"));
-  if (!old_schema) return old_schema.error();
-  auto schema = describe_schema(*database_);
-  if (!schema) return schema.error();
-  // What others made since is theirs: only what the expansion had made when it ended goes.
-  Result<Schema> made = *after ? schema_from_json(**after) : schema;
-  if (!made) return made.error();
-  auto statements = undoing(database_->engine(), *old_schema, *made);
+  auto statements = known_undoing(number);
   if (!statements) return statements.error();
   auto done = in_transaction(*database_, *clock_, [&]() -> Result<void> {
     auto dropped = drop_copies(migration);

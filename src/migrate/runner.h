@@ -71,6 +71,9 @@ class Runner {
   Result<void> drop_invalid(const std::string& index);
   Result<void> make_copy(const Migration& migration, size_t place, int64_t step);
   Result<void> end_phase(const Migration& migration, std::string_view phase);
+  Result<void> keep_undoing(const Migration& migration, const Schema& after);
+  Result<std::vector<std::string>> statements_to_undo(int64_t number, const Schema& now);
+  Result<std::vector<std::string>> known_undoing(int64_t number);
 
   Result<void> copy_batches(const Migration& migration, const Copy& copy, int64_t place, CopyState& state,
                             int64_t until_ns);

@@ -124,7 +124,40 @@ TEST(Runner, AdoptsADatabaseThatIsThere) {
   database.run("CREATE TABLE users(id INTEGER PRIMARY KEY, first TEXT, last TEXT);");
   Migrations migrations = split_names();
   ASSERT_TRUE(database.runner(migrations).adopt(1));
+  // Nothing is known of what was there, so nothing of it is taken away.
+  auto undone = database.runner(migrations).undo(1);
+  ASSERT_FALSE(undone);
+  EXPECT_EQ(undone.error().message, "it cannot be undone: it was adopted, so what it made is not known");
+  EXPECT_EQ(database.rows("SELECT name FROM sqlite_schema WHERE name = 'users'"), "users\n");
   EXPECT_EQ(database.expand(migrations, 2).phase, kExpanded);
+}
+
+TEST(Runner, UndoesAnExpansionThatStoppedHalfWay) {
+  TestingDatabase database;
+  Migrations migrations = split_names();
+  database.expand(migrations, 1);
+  database.migrate(migrations, 1);
+  ASSERT_TRUE(database.runner(migrations).expand(2));
+  EXPECT_NE(database.rows("PRAGMA table_info(users)").find("full_name"), std::string::npos);
+  ASSERT_TRUE(database.runner(migrations).undo(2));
+  EXPECT_EQ(database.rows("PRAGMA table_info(users)").find("full_name"), std::string::npos);
+  EXPECT_EQ(database.expand(migrations, 2).phase, kExpanded);
+}
+
+TEST(Runner, KeepsLittleOfEachMigration) {
+  TestingDatabase database;
+  Texts texts;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string n = std::to_string(i);
+    texts["00" + std::string(i < 10 ? "0" : "") + n + "_t.sql"] = "CREATE TABLE t" + n + "(a, b, c, d, e, f);";
+  }
+  auto migrations = read_migrations(Engine::sqlite, texts);
+  ASSERT_TRUE(migrations) << migrations.error().message;
+  for (int i = 1; i <= 40; ++i) {
+    database.expand(*migrations, i);
+    database.migrate(*migrations, i);
+  }
+  EXPECT_EQ(database.rows("SELECT max(length(value)) < 100 FROM _sluice_kept WHERE number > 0"), "1\n");
 }
 
 }  // namespace runner_test
