@@ -285,18 +285,20 @@ Result<void> restore_postgres(const BackupTools& tools, const std::string& file,
                  .message = "the database " + into + " is there already, and a backup is never restored over one",
                  .next = "name a database that is not there"};
   }
-  const Scratch plain(tools.disk, file + ".restoring");
-  auto opened = open_file(tools, file, plain.path());
-  if (!opened) return opened.error();
-  auto made = (*server)->run("CREATE DATABASE " + quoted_name(into));
-  if (!made) return made.error();
-  auto target = address_of_database(address, into);
-  if (!target) return target.error();
-  auto filled = fill_database(tools.run, plain.path(), *target, into);
-  if (!filled) return filled;
-  auto restored = open_postgres(*target);
-  if (!restored) return restored.error();
-  return Ledger::make_another(**restored);
+  // It gets its name when it is whole, so a restoration that was killed leaves none that looks like one.
+  auto scratch = ScratchDatabase::make(**server, address, tools.random);
+  if (!scratch) return scratch.error();
+  {
+    const Scratch plain(tools.disk, file + ".restoring");
+    auto opened = open_file(tools, file, plain.path());
+    if (!opened) return opened.error();
+    auto filled = fill_database(tools.run, plain.path(), scratch->address(), scratch->name());
+    if (!filled) return filled;
+    auto restored = open_postgres(scratch->address());
+    auto other = restored ? Ledger::make_another(**restored) : Result<void>(restored.error());
+    if (!other) return other;
+  }
+  return (*server)->run("ALTER DATABASE " + quoted_name(scratch->name()) + " RENAME TO " + quoted_name(into));
 }
 
 }  // namespace sluice::migrate
