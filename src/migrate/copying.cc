@@ -238,14 +238,14 @@ std::string row_update(const Copy& copy, const std::string& key) {
          " WHERE " + tuple(copy.key) + " = (" + key + ") AND " + wanting(copy, "");
 }
 
-std::string count_sql(const Copy& copy) {
-  if (copy.engine == Engine::sqlite) return "SELECT count(*) FROM " + copy.table;
+std::string count_sql(Engine engine, const std::string& table) {
+  if (engine == Engine::sqlite) return "SELECT count(*) FROM " + table;
   return "SELECT greatest(0, sum(c.reltuples))::bigint FROM pg_class c WHERE c.oid IN "
          "(SELECT relid FROM pg_partition_tree(" +
-         quoted_text(copy.table) +
+         quoted_text(table) +
          "::regclass) WHERE isleaf "
          "UNION SELECT " +
-         quoted_text(copy.table) + "::regclass)";
+         quoted_text(table) + "::regclass)";
 }
 
 }  // namespace sluice::migrate

@@ -54,7 +54,7 @@ struct BatchSql {
 BatchSql batch_sql(const Copy& copy, const std::string& after, const std::string& last);
 // The same for one row.
 std::string row_update(const Copy& copy, const std::string& key);
-// How many rows the table has, about.
-std::string count_sql(const Copy& copy);
+// How many rows a table has, about; its name is as statements name it.
+std::string count_sql(Engine engine, const std::string& table);
 
 }  // namespace sluice::migrate

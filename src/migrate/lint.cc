@@ -2,13 +2,11 @@
 #include "migrate/lint.h"
 
 #include <algorithm>
-#include <set>
-#include <span>
+
+#include "migrate/lock_level.h"
 
 namespace sluice::migrate {
 namespace {
-
-using Tokens = std::span<const std::string>;
 
 struct Found {
   std::string_view rule;
@@ -18,51 +16,6 @@ using AllFound = std::vector<Found>;
 
 constexpr std::string_view kToContract = "what the version before still has belongs into contract.sql";
 constexpr std::string_view kRename = "the version before knows the old name; add the new one beside it, and copy";
-
-bool begins(Tokens tokens, std::initializer_list<std::string_view> words) {
-  if (tokens.size() < words.size()) return false;
-  return std::ranges::equal(tokens.first(words.size()), words);
-}
-
-bool has(Tokens tokens, std::initializer_list<std::string_view> words) {
-  for (size_t i = 0; i + words.size() <= tokens.size(); ++i) {
-    if (begins(tokens.subspan(i), words)) return true;
-  }
-  return false;
-}
-
-bool is_one_of(const std::string& token, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, token) != words.end();
-}
-
-// Without IF EXISTS, IF NOT EXISTS and ONLY, which say nothing of what is done.
-Tokens after_conditions(Tokens tokens) {
-  while (!tokens.empty() && is_one_of(tokens.front(), {"IF", "NOT", "EXISTS", "ONLY"})) tokens = tokens.subspan(1);
-  return tokens;
-}
-
-// "USERS" of app.users (…), as far as names can be told apart.
-std::string name_at(Tokens tokens) {
-  tokens = after_conditions(tokens);
-  if (tokens.size() > 2 && tokens[1] == ".") tokens = tokens.subspan(2);
-  return tokens.empty() ? std::string() : tokens.front();
-}
-
-// The parts between commas that stand in no brackets.
-std::vector<Tokens> parts_of(Tokens tokens) {
-  std::vector<Tokens> parts;
-  size_t from = 0;
-  int depth = 0;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == "(") ++depth;
-    if (tokens[i] == ")") --depth;
-    if (tokens[i] != "," || depth > 0) continue;
-    parts.push_back(tokens.subspan(from, i - from));
-    from = i + 1;
-  }
-  parts.push_back(tokens.subspan(from));
-  return parts;
-}
 
 // ---- ALTER TABLE
 
@@ -156,9 +109,7 @@ void alter_column(Tokens change, AllFound& all) {
 }
 
 void alter_table(Engine engine, Tokens tokens, AllFound& all) {
-  tokens = after_conditions(tokens);
-  if (tokens.empty()) return;
-  tokens = tokens.subspan(tokens.size() > 2 && tokens[1] == "." ? 3 : 1);
+  tokens = after_name(after_conditions(tokens));
   if (!tokens.empty() && tokens.front() == "*") tokens = tokens.subspan(1);
   const bool postgres = engine == Engine::postgres;
   for (Tokens part : parts_of(tokens)) {
@@ -182,8 +133,7 @@ void alter_table(Engine engine, Tokens tokens, AllFound& all) {
       all.push_back({"rewrites", "the whole table is written anew while nobody reads or writes"});
     } else if (part.front() == "ADD") {
       Tokens added = after_conditions(part.subspan(1));
-      const bool constraint = !added.empty() && is_one_of(added.front(), {"CONSTRAINT", "CHECK", "FOREIGN", "UNIQUE",
-                                                                          "PRIMARY", "EXCLUDE"});
+      const bool constraint = is_constraint(added);
       if (!constraint) add_column(engine, added, all);
       if (constraint && postgres) add_constraint(added, all);
     }
@@ -192,25 +142,20 @@ void alter_table(Engine engine, Tokens tokens, AllFound& all) {
 
 // ---- the others
 
-void create_index(Engine engine, Tokens tokens, const std::set<std::string>& own, AllFound& all) {
+void create_index(Engine engine, Tokens tokens, const TableNames& own, AllFound& all) {
   if (engine == Engine::sqlite || has(tokens, {"CONCURRENTLY"})) return;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == "ON" && !own.contains(name_at(tokens.subspan(i + 1)))) {
-      all.push_back({"locks", "nobody writes while it is made; CREATE INDEX CONCURRENTLY"});
-      return;
-    }
-  }
+  if (own.contains(name_at(after(tokens, "ON")))) return;
+  all.push_back({"locks", "nobody writes while it is made; CREATE INDEX CONCURRENTLY"});
 }
 
-void revoke(Tokens tokens, const std::set<std::string>& own, AllFound& all) {
-  const auto on = static_cast<size_t>(std::ranges::find(tokens, "ON") - tokens.begin());
-  Tokens of = tokens.subspan(std::min(on + 1, tokens.size()));
+void revoke(Tokens tokens, const TableNames& own, AllFound& all) {
+  Tokens of = after(tokens, "ON");
   if (!of.empty() && of.front() == "TABLE") of = of.subspan(1);
   if (own.contains(name_at(of))) return;
   all.push_back({"breaks", "the version before may need it; it belongs into contract.sql"});
 }
 
-AllFound look(Engine engine, Tokens tokens, const std::set<std::string>& own) {
+AllFound look(Engine engine, Tokens tokens, const TableNames& own) {
   AllFound all;
   if (begins(tokens, {"DROP"})) {
     const bool harmless =
@@ -227,7 +172,7 @@ AllFound look(Engine engine, Tokens tokens, const std::set<std::string>& own) {
   } else if (begins(tokens, {"UPDATE"}) || begins(tokens, {"MERGE"}) ||
              (begins(tokens, {"WITH"}) && has(tokens, {"UPDATE"}) && !has(tokens, {"DO", "UPDATE"}))) {
     all.push_back(
-        {"rewrites", "its rows stay locked until all are written; say in migration.yaml how columns are copied"});
+        {"locks", "its rows stay locked until all are written; say in migration.yaml how columns are copied"});
   } else if (begins(tokens, {"ALTER", "TABLE"}) && !own.contains(name_at(tokens.subspan(2)))) {
     alter_table(engine, tokens.subspan(2), all);
   } else if (begins(tokens, {"ALTER"}) && has(tokens, {"RENAME"})) {
@@ -241,12 +186,18 @@ AllFound look(Engine engine, Tokens tokens, const std::set<std::string>& own) {
     all.push_back({"hides", "what it does is not seen; write its statements plainly"});
   } else if (begins(tokens, {"CREATE", "INDEX"}) || begins(tokens, {"CREATE", "UNIQUE", "INDEX"})) {
     create_index(engine, tokens, own, all);
-  } else if (begins(tokens, {"CLUSTER"}) || ((begins(tokens, {"REINDEX"}) || begins(tokens, {"REFRESH"})) &&
-                                             engine == Engine::postgres && !has(tokens, {"CONCURRENTLY"}))) {
-    all.push_back(
-        {"locks", "nobody reads or writes until it is done; leave it out, or say CONCURRENTLY where that can be said"});
+  } else if (begins(tokens, {"CLUSTER"}) || (begins(tokens, {"REFRESH"}) && !has(tokens, {"CONCURRENTLY"}))) {
+    all.push_back({"rewrites", "nobody reads or writes it until it is done; leave it out, or refresh CONCURRENTLY"});
+  } else if (begins(tokens, {"REINDEX"}) && engine == Engine::postgres && !has(tokens, {"CONCURRENTLY"})) {
+    all.push_back({"locks", "nobody reads or writes until it is done; leave it out, or say CONCURRENTLY"});
   }
   return all;
+}
+
+// A statement of SQLite has the whole database to itself while it writes.
+std::string lock_of_sqlite(Tokens tokens) {
+  const bool reads = tokens.empty() || is_one_of(tokens.front(), {"SELECT", "VALUES", "EXPLAIN"});
+  return std::string(reads ? "" : kWholeDatabase);
 }
 
 // -- sluice: allow RULE because REASON
@@ -260,24 +211,49 @@ bool is_allowed(const Statement& statement, std::string_view rule) {
 
 }  // namespace
 
-std::vector<Finding> lint(Engine engine, const Migration& migration) {
-  std::vector<Finding> findings;
-  std::set<std::string> own;  // tables that this expansion makes: nobody has them yet
+std::vector<Impact> impacts(Engine engine, const Migration& migration) {
+  std::vector<Impact> all;
+  TableNames own;  // tables that this expansion makes: nobody has them yet
+  auto add = [&](const std::string& file, const Statement& statement) -> Impact& {
+    const Tokens tokens(statement.tokens);
+    return all.emplace_back(Impact{
+        .file = migration.name + "/" + file,
+        .line = statement.line,
+        .statement = statement.text,
+        .lock = engine == Engine::postgres ? std::string(lock_name(lock_of(tokens, own))) : lock_of_sqlite(tokens)});
+  };
   for (const Statement& statement : migration.expand) {
     const Tokens tokens(statement.tokens);
+    Impact& impact = add("expand.sql", statement);
     for (const Found& each : look(engine, tokens, own)) {
       if (is_allowed(statement, each.rule)) continue;
-      findings.push_back({.file = migration.name + "/expand.sql",
-                          .line = statement.line,
-                          .rule = std::string(each.rule),
-                          .message = std::string(each.message)});
+      impact.findings.push_back({.file = impact.file,
+                                 .line = statement.line,
+                                 .rule = std::string(each.rule),
+                                 .message = std::string(each.message)});
     }
     if (!begins(tokens, {"CREATE"})) continue;
     for (size_t i = 1; i < std::min<size_t>(tokens.size(), 5); ++i) {
       if (tokens[i] == "TABLE") own.insert(name_at(tokens.subspan(i + 1)));
     }
   }
+  for (const Statement& statement : migration.contract) add("contract.sql", statement);
+  return all;
+}
+
+std::vector<Finding> lint(Engine engine, const Migration& migration) {
+  std::vector<Finding> findings;
+  for (Impact& each : impacts(engine, migration)) {
+    std::ranges::move(each.findings, std::back_inserter(findings));
+  }
   return findings;
+}
+
+std::string to_line(const Impact& impact) {
+  std::string text = impact.statement;
+  std::ranges::replace(text, '\n', ' ');
+  return impact.file + ":" + std::to_string(impact.line) + "  " + (impact.lock.empty() ? "no lock" : impact.lock) +
+         "  " + text;
 }
 
 std::string to_line(const Finding& finding) {

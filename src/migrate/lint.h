@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_fields.h"
@@ -17,7 +18,7 @@ namespace sluice::migrate {
 //   destroys  it removes what the version before reads or writes, with its data
 //   renames   the version before knows it by its old name
 //   breaks    what the version before writes is refused from then on
-//   rewrites  every row is written anew, in one transaction
+//   rewrites  the table is written anew, while nobody reads or writes it
 //   scans     every row is looked at while the table is locked
 //   locks     nobody writes, or reads, until it is done
 //   hides     what it does cannot be told from its words
@@ -30,6 +31,25 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Finding, (), (file, line, rule, message))
+
+inline constexpr std::string_view kWholeDatabase = "the database";
+
+// What a statement does to others while it runs.
+struct Impact {
+  std::string file;
+  uint32_t line = 0;
+  std::string statement;
+  std::string lock;  // in PostgreSQL the strongest one (lock_level.h), in SQLite "the database"; empty for none
+  std::vector<Finding> findings;
+
+  bool operator==(const Impact&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Impact, (), (file, line, statement, lock, findings))
+
+// Each statement of its expansion and of its contraction; only those of an expansion can be wrong.
+std::vector<Impact> impacts(Engine engine, const Migration& migration);
+// "0002_name/expand.sql:3  ACCESS EXCLUSIVE  ALTER TABLE …"
+std::string to_line(const Impact& impact);
 
 // Of its expansion. A statement is let through by a comment before it: -- sluice: allow RULE because REASON
 std::vector<Finding> lint(Engine engine, const Migration& migration);

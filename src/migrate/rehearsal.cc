@@ -46,7 +46,7 @@ Result<void> copy_schema(Database& from, Database& to) {
   return {};
 }
 
-Result<void> run_phases(Runner& runner, const Migrations& migrations) {
+Result<void> run_phases(Runner& runner, const Migrations& migrations, bool contracts) {
   for (const Migration& each : migrations) {
     for (bool done = false; !done;) {
       auto progress = runner.expand(each.number);
@@ -65,7 +65,7 @@ Result<void> run_phases(Runner& runner, const Migrations& migrations) {
     }
   }
   for (const Migration& each : migrations) {
-    if (each.contract.empty()) continue;
+    if (!contracts || each.contract.empty()) continue;
     auto contracted = runner.contract(each.number);
     if (!contracted) return contracted.error();
   }
@@ -83,7 +83,7 @@ Result<void> forget_failed_rows(Database& scratch) {
   return {};
 }
 
-Result<void> rehearse_on(Database& scratch, const Migrations& migrations, Clock& clock) {
+Result<void> rehearse_on(Database& scratch, const Migrations& migrations, Clock& clock, bool contracts) {
   auto owner = Ledger::owner(scratch);
   if (!owner) return owner.error();
   if (*owner) {
@@ -93,14 +93,17 @@ Result<void> rehearse_on(Database& scratch, const Migrations& migrations, Clock&
   const Caller caller{.sluice = *owner ? (*owner)->sluice : std::string("rehearsal"), .who = "rehearsal"};
   auto runner = Runner::open(scratch, migrations, caller, clock);
   if (!runner) return runner.error();
-  return run_phases(*runner, migrations);
+  return run_phases(*runner, migrations, contracts);
+}
+
+// What the application's database can do and a fresh one cannot, such as its own extensions, is no fault of a
+// migration.
+Error no_copy(const Error& why) {
+  return {.code = Code::denied, .message = "its schema cannot be copied: " + why.message, .next = why.next};
 }
 
 // The schema, and the rows of the ledger alone.
-Result<void> rehearse_on_server(Database& database, const Migrations& migrations, Clock& clock,
-                                const RehearsalTools& tools) {
-  auto scratch = ScratchDatabase::make(database, tools.address, tools.random);
-  if (!scratch) return scratch.error();
+Result<void> fill_scratch(Database& database, const ScratchDatabase& scratch, const RehearsalTools& tools) {
   auto environment = environment_of(tools.address);
   if (!environment) return environment.error();
   auto owner = Ledger::owner(database);
@@ -112,23 +115,31 @@ Result<void> rehearse_on_server(Database& database, const Migrations& migrations
     what.insert(what.begin(), {"pg_dump", "--format=custom", "--lock-wait-timeout=10s", "--file=" + dump.path()});
     auto dumped = tools.run(what, *environment);
     if (!dumped) return dumped;
-    auto filled = fill_database(tools.run, dump.path(), scratch->address(), scratch->name());
+    auto filled = fill_database(tools.run, dump.path(), scratch.address(), scratch.name());
     if (!filled) return filled;
   }
+  return {};
+}
+
+Result<void> rehearse_on_server(Database& database, const Migrations& migrations, Clock& clock,
+                                const RehearsalTools& tools, bool contracts) {
+  auto scratch = ScratchDatabase::make(database, tools.address, tools.random);
+  if (!scratch) return scratch.error();
+  if (auto filled = fill_scratch(database, *scratch, tools); !filled) return no_copy(filled.error());
   auto copy = open_postgres(scratch->address());
   if (!copy) return copy.error();
-  return rehearse_on(**copy, migrations, clock);
+  return rehearse_on(**copy, migrations, clock, contracts);
 }
 
 }  // namespace
 
-Result<void> rehearse(Database& database, const Migrations& migrations, Clock& clock, const RehearsalTools& tools) {
-  if (database.engine() == Engine::postgres) return rehearse_on_server(database, migrations, clock, tools);
+Result<void> rehearse(Database& database, const Migrations& migrations, Clock& clock, const RehearsalTools& tools,
+                      bool contracts) {
+  if (database.engine() == Engine::postgres) return rehearse_on_server(database, migrations, clock, tools, contracts);
   auto scratch = open_sqlite(":memory:", true);
   if (!scratch) return scratch.error();
-  auto copied = copy_schema(database, **scratch);
-  if (!copied) return copied;
-  return rehearse_on(**scratch, migrations, clock);
+  if (auto copied = copy_schema(database, **scratch); !copied) return no_copy(copied.error());
+  return rehearse_on(**scratch, migrations, clock, contracts);
 }
 
 }  // namespace sluice::migrate

@@ -19,7 +19,9 @@ struct RehearsalTools {
   std::string file;  // of a dump, for a while
 };
 
-// An error has the place of the statement that fails; it is `denied` if no scratch database may be made.
-Result<void> rehearse(Database& database, const Migrations& migrations, Clock& clock, const RehearsalTools& tools);
+// An error has the place of the statement that fails; it is `denied` if no copy can be made, as without the right to
+// make a database. Without `contracts` the old side stays.
+Result<void> rehearse(Database& database, const Migrations& migrations, Clock& clock, const RehearsalTools& tools,
+                      bool contracts = true);
 
 }  // namespace sluice::migrate

@@ -66,5 +66,31 @@ TEST(Rehearsal, KnowsVirtualTablesViewsAndTriggers) {
   EXPECT_TRUE(refused) << to_string(refused.error());
 }
 
+TEST(Rehearsal, NeedsACopyOfTheSchema) {
+  TestingDatabase database;
+  RealClock clock;
+  RealDisk disk;
+  RealRandom random;
+  const RehearsalTools tools{disk, random, {}, "", ""};
+  database.run(
+      "PRAGMA writable_schema = 1; CREATE TABLE odd(a); UPDATE sqlite_schema SET sql = 'CREATE VIRTUAL TABLE odd USING "
+      "elsewhere' WHERE name = 'odd';");
+  auto refused = rehearse(database.database(), split_names(), clock, tools);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::denied);
+  EXPECT_EQ(refused.error().message, "its schema cannot be copied: no such module: elsewhere");
+}
+
+TEST(Rehearsal, LeavesTheOldSideIfNobodyAsksForMore) {
+  TestingDatabase database;
+  RealClock clock;
+  RealDisk disk;
+  RealRandom random;
+  const RehearsalTools tools{disk, random, {}, "", ""};
+  const Migrations migrations = split_names("ALTER TABLE users DROP COLUMN lost;");
+  EXPECT_FALSE(rehearse(database.database(), migrations, clock, tools));
+  EXPECT_TRUE(rehearse(database.database(), migrations, clock, tools, false));
+}
+
 }  // namespace rehearsal_test
 }  // namespace sluice::migrate

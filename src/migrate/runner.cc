@@ -211,7 +211,7 @@ Result<void> Runner::make_copy(const Migration& migration, size_t place, int64_t
                  .message = "the copy of " + copy->table + " cannot work: " + planned.error().message,
                  .next = "correct forward and back in migration.yaml; undo the migration first"};
   }
-  auto total = database_->value(count_sql(*copy));
+  auto total = database_->value(count_sql(database_->engine(), copy->table));
   if (!total) return total.error();
   return in_transaction(*database_, *clock_, [&]() -> Result<void> {
     for (const std::string& sql : make_triggers(*copy)) {
@@ -403,7 +403,9 @@ Result<void> compare_files(const Migrations& migrations, const std::vector<Entry
       return Error{
           .code = Code::invalid,
           .message = entry.name + "/" + file + " was changed after it ran: it was " + digest + " and is " + found,
-          .next = "put it back as it was, and make the change a further migration"};
+          .next = entry.phase == kExpanding
+                      ? "its expansion has not ended: undo the migration, and expand it as it is now"
+                      : "put it back as it was, and make the change a further migration"};
     }
   }
   return {};

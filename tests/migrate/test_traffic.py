@@ -215,6 +215,10 @@ def test_what_is_left_to_people_is_refused_with_the_command(home, database):
     refused = home.run("up", second, "--detach", code=7)
     assert "it needs that of 2; autoExpand is off" in refused.stderr
     assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "first", "last"]
+    planned = home.data("migrate", "plan", "local", "users@2")
+    assert planned["steps"][:2] == ["0002_full_name expand: ALTER TABLE users ADD COLUMN full_name TEXT",
+                                    "0002_full_name copy: users, about 10 rows"]
+    assert planned["estimatedRecords"] == 10
     home.run("migrate", "expand", "local", "users@2")
     home.run("migrate", "run", "local", "users@2")
     assert database.rows("SELECT count(full_name) FROM users") == [(10,)]
@@ -236,8 +240,12 @@ def test_a_manifest_says_what_is_done_by_itself(home, database):
     deploy(1, "backupBefore: false")
     database.seed(10)
     (app / "app.deploy.yaml").write_text((app / "app.deploy.yaml").read_text().replace("./users1", "./users2"))
-    assert ("migrations.0002_full_name: nothing → expands with 1 statement, copies users; both sides stay until it is contracted"
-            in home.run("deploy", "plan", app).stdout)
+    planned = home.run("deploy", "plan", app).stdout
+    assert ("migrations.0002_full_name: nothing → expands with 1 statement, copies users; going back loses nothing: both "
+            "sides stay until it is contracted" in planned)
+    assert ("migrations.0002_full_name/expand.sql:1: nothing → ALTER TABLE users ADD COLUMN full_name TEXT  (locks: the database)"
+            in planned)
+    assert "migrations.0002_full_name/contract.sql:2: nothing → ALTER TABLE users DROP COLUMN last" in planned
     destroys = app / "users2/migrations/0003_gone.sql"
     destroys.write_text("DROP TABLE users;")
     assert "users: 0003_gone/expand.sql:1: destroys: " in home.run("deploy", "plan", app, code=None).stderr

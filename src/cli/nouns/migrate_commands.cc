@@ -107,16 +107,23 @@ Result<Code> lint(Context& context) {
   if (!texts) return texts.error();
   auto migrations = migrate::read_migrations(engine, *texts);
   if (!migrations) return migrations.error();
-  std::vector<migrate::Finding> all;
+  std::vector<migrate::Impact> all;
+  bool sound = true;
   for (const migrate::Migration& each : *migrations) {
-    for (migrate::Finding& finding : migrate::lint(engine, each)) all.push_back(std::move(finding));
+    for (migrate::Impact& impact : migrate::impacts(engine, each)) {
+      sound = sound && impact.findings.empty();
+      all.push_back(std::move(impact));
+    }
   }
   context.output.print(to_json(all), [&](const Terminal&) {
     std::string text;
-    for (const migrate::Finding& each : all) text += to_line(each) + "\n";
-    return all.empty() ? std::string("Nothing in these migrations breaks the version before.\n") : text;
+    for (const migrate::Impact& each : all) {
+      if (context.given.flag("all")) text += to_line(each) + "\n";
+      for (const migrate::Finding& finding : each.findings) text += to_line(finding) + "\n";
+    }
+    return sound ? text + "Nothing in these migrations breaks the version before.\n" : text;
   });
-  return all.empty() ? Code::ok : Code::faults_found;
+  return sound ? Code::ok : Code::faults_found;
 }
 
 ActionCommand::Loss lost(const std::string& what, const std::string& loses) { return {.what = what, .loses = {loses}}; }
@@ -227,19 +234,21 @@ void add_migrate_commands(Commands& commands) {
                       .summary = "Show how far a migration has come",
                       .example = "sluice migrate status local shop@2",
                       .tell = tell_status}));
-  commands.add({.name = "migrate lint",
-                .summary = "Look for what an expansion must not do",
-                .details =
-                    "Each statement of an expand.sql that breaks the version before, or that the application would "
-                    "have to wait for, is named with what to write instead. It asks no database.",
-                .args = {{.name = "folder", .help = "the folder of the migrations", .kind = Kind::path}},
-                .options = reading_options({{.name = "database",
-                                             .value = "KIND",
-                                             .help = "whose words they are written in",
-                                             .choices = {"sqlite", "postgres"},
-                                             .fallback = "sqlite"}}),
-                .example = "sluice migrate lint migrations --database postgres",
-                .run = lint});
+  commands.add(
+      {.name = "migrate lint",
+       .summary = "Look for what an expansion must not do",
+       .details = "Each statement of an expand.sql that breaks the version before, or that the application would "
+                  "have to wait for, is named with what to write instead. With --all, each statement is shown with the "
+                  "strongest lock that it takes on what was there before. It asks no database.",
+       .args = {{.name = "folder", .help = "the folder of the migrations", .kind = Kind::path}},
+       .options = reading_options({{.name = "database",
+                                    .value = "KIND",
+                                    .help = "whose words they are written in",
+                                    .choices = {"sqlite", "postgres"},
+                                    .fallback = "sqlite"},
+                                   {.name = "all", .help = "show every statement, and what it locks"}}),
+       .example = "sluice migrate lint migrations --database postgres",
+       .run = lint});
   commands.add({.name = "migrate list",
                 .summary = "List the migrations of an environment",
                 .args = {environment_arg()},

@@ -36,6 +36,10 @@ TEST(MigrateCommands, LintNamesWhatBreaksTheVersionBefore) {
   auto found = home.run({"migrate", "lint", folder.path(), "--database", "postgres"});
   EXPECT_EQ(found.exit, 1);
   EXPECT_EQ(found.out, "0001_a/expand.sql:2: locks: nobody writes while it is made; CREATE INDEX CONCURRENTLY\n");
+  EXPECT_EQ(
+      home.run({"migrate", "lint", folder.path(), "--database", "postgres", "--all"}).out,
+      "0001_a/expand.sql:1  no lock  CREATE TABLE t(a)\n0001_a/expand.sql:2  SHARE  CREATE INDEX i ON other(a)\n" +
+          found.out);
 }
 
 }  // namespace migrate_commands_test

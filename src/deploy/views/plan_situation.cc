@@ -630,12 +630,35 @@ class Drafter {
     draft.specBefore = draft.specVersion;
     const bundle::Migrations settings = migrations_over(own, migrations_);
     const int64_t expanded = newest_expanded(deployment);
+    const auto engine = own.file ? migrate::Engine::sqlite : migrate::Engine::postgres;
     for (const migrate::Migration& each : *migrations) {
       if (each.number <= expanded) continue;
-      auto sound = migrate::check_expansion(own.file ? migrate::Engine::sqlite : migrate::Engine::postgres, each);
+      auto sound = migrate::check_expansion(engine, each);
       if (!sound) faults_of_migrations_.push_back(component + ": " + to_string(sound.error()));
-      offered.migrations[each.name] = text_of(each, settings);
+      offered.migrations[each.name] = text_of(each, settings) + history_of(each, deployment);
+      const std::vector<migrate::Impact> impacts = migrate::impacts(engine, each);
+      size_t digits = 1;  // so that they stand in order
+      for (const migrate::Impact& impact : impacts) digits = std::max(digits, std::to_string(impact.line).size());
+      for (const migrate::Impact& impact : impacts) {
+        const std::string line = std::to_string(impact.line);
+        const std::string locks = impact.lock.empty() ? "" : "  (locks: " + impact.lock + ")";
+        offered.migrations[impact.file + ":" + std::string(digits - line.size(), '0') + line] =
+            impact.statement + locks;
+      }
     }
+  }
+
+  // How long copying took in the database of this deployment, as the newest of its migrations has it.
+  std::string history_of(const migrate::Migration& migration, const std::string& deployment) const {
+    if (migration.copy.empty() || deployment.empty()) return "";
+    int64_t rows = 0, took_ms = 0;
+    for (const auto& [id, record] : states_.migration().all()) {
+      if (record.deployment != deployment || record.recordsSeen < rows) continue;
+      rows = record.recordsSeen;
+      took_ms = record.tookMs;
+    }
+    if (rows == 0 || took_ms == 0) return "";
+    return "; copying " + std::to_string(rows) + " rows took " + std::to_string((took_ms + 999) / 1000) + " s before";
   }
 
   static std::string text_of(const migrate::Migration& migration, const bundle::Migrations& settings) {
@@ -643,8 +666,8 @@ class Drafter {
     std::string text = "expands with " + statements(migration.expand.size());
     for (const migrate::CopyRule& rule : migration.copy) text += ", copies " + rule.table;
     if (!migration.contract.empty()) {
-      text += settings.autoContract ? "; the old side goes when nobody needs it"
-                                    : "; both sides stay until it is contracted";
+      text += settings.autoContract ? "; going back loses nothing until the old side goes, when nobody needs it"
+                                    : "; going back loses nothing: both sides stay until it is contracted";
     }
     if (!settings.autoExpand) return text + "; waits until somebody expands it";
     if (!settings.autoMigrate && !migration.copy.empty()) text += "; waits until somebody copies";

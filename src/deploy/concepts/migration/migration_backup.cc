@@ -87,7 +87,7 @@ Result<void> restore_backup(Effect& effect, const std::string& environment, cons
 }
 
 Result<void> rehearse(Effect& effect, tool::Database& database, const tool::Migrations& migrations,
-                      const std::string& address) {
+                      const std::string& address, bool contracts) {
   auto file = effect.tool<MigrateMeans>().backup_file(name_of(effect));
   if (!file) return file.error();
   return tool::rehearse(database, migrations, effect.tool<Clock>(),
@@ -95,7 +95,8 @@ Result<void> rehearse(Effect& effect, tool::Database& database, const tool::Migr
                          .random = effect.tool<MigrateMeans>().random(),
                          .run = runner_of(effect),
                          .address = address,
-                         .file = *file + ".schema"});
+                         .file = *file + ".schema"},
+                        contracts);
 }
 
 }  // namespace sluice::deploy::migration

@@ -19,8 +19,8 @@ Result<std::string> make_backup(Effect& effect, const std::string& environment, 
 Result<void> restore_backup(Effect& effect, const std::string& environment, const std::string& name,
                             const std::string& address, const std::string& into);
 
-// All phases on a scratch copy of the schema.
+// All phases on a scratch copy of the schema, contractions only if they are asked for.
 Result<void> rehearse(Effect& effect, sluice::migrate::Database& database,
-                      const sluice::migrate::Migrations& migrations, const std::string& address);
+                      const sluice::migrate::Migrations& migrations, const std::string& address, bool contracts);
 
 }  // namespace sluice::deploy::migration

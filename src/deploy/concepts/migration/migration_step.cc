@@ -181,8 +181,37 @@ Result<void> check_drift(const Scene& scene, bool plans) {
                .next = "put it back as it was, or adopt the database as it is"};
 }
 
+// What PostgreSQL locks is told; SQLite has one lock for everything.
+std::string in_words(const tool::Impact& impact) {
+  const bool tells = !impact.lock.empty() && impact.lock != tool::kWholeDatabase;
+  return impact.statement + (tells ? "  (locks: " + impact.lock + ")" : "");
+}
+
+// How many rows there are to copy, about; none if it cannot be told, as of a table that this plan makes.
+std::optional<int64_t> rows_of(tool::Database& database, const tool::CopyRule& rule) {
+  auto table = tool::parse_name(database.engine(), rule.table);
+  if (!table) return std::nullopt;
+  auto counted = database.value(tool::count_sql(database.engine(), tool::quoted_name(*table)));
+  if (!counted) return std::nullopt;
+  return std::atoll(counted->value_or("0").c_str());
+}
+
+// And how long it takes if it goes as fast as what was copied before.
+std::string in_words(std::optional<int64_t> rows, int64_t rate) {
+  if (!rows) return "";
+  return ", about " + std::to_string(*rows) + (*rows == 1 ? " row" : " rows") +
+         (rate > 0 ? ", " + std::to_string((*rows + rate - 1) / rate) + " s at " + std::to_string(rate) +
+                         " rows a second, as before"
+                   : "");
+}
+
+struct Planned {
+  std::vector<std::string> lines;
+  int64_t rows = 0;  // that are to be copied, about
+};
+
 // What is still to be done, a line each; it was rehearsed.
-Result<std::vector<std::string>> plan_of(const StepWork& work, const Scene& scene, Effect& effect) {
+Result<Planned> plan_of(const StepWork& work, const Scene& scene, Effect& effect) {
   if (auto same = check_drift(scene, true); !same) return same.error();
   std::map<int64_t, std::string> phases;
   auto owner = tool::Ledger::owner(*scene.database);
@@ -194,31 +223,39 @@ Result<std::vector<std::string>> plan_of(const StepWork& work, const Scene& scen
     if (!same) return same.error();
     for (const tool::Entry& each : *entries) phases[each.number] = each.phase;
   }
-  std::vector<std::string> lines;
+  auto seen = look(scene);
+  if (!seen) return seen.error();
+  const int64_t rate = seen->took_ms > 0 ? seen->looked_at * 1000 / seen->took_ms : 0;
+  Planned planned;
+  std::vector<std::string>& lines = planned.lines;
   for (const tool::Migration& each : scene.migrations) {
     const std::string phase = phases.contains(each.number) ? phases[each.number] : std::string(tool::kPlanned);
     if (phase == tool::kPlanned) {
       if (auto sound = tool::check_expansion(scene.database->engine(), each); !sound) return sound.error();
     }
-    if (is_after(phase, {tool::kPlanned, tool::kExpanding})) {
-      for (const tool::Statement& statement : each.expand) lines.push_back(each.name + " expand: " + statement.text);
+    std::vector<std::string> expands, contracts;
+    for (const tool::Impact& impact : tool::impacts(scene.database->engine(), each)) {
+      const bool removes = impact.file.ends_with("contract.sql");
+      (removes ? contracts : expands).push_back(each.name + (removes ? " contract: " : " expand: ") + in_words(impact));
     }
+    if (is_after(phase, {tool::kPlanned, tool::kExpanding})) lines.insert(lines.end(), expands.begin(), expands.end());
     if (!is_after(phase, {tool::kMigrated, tool::kContracted})) {
-      for (const tool::CopyRule& rule : each.copy) lines.push_back(each.name + " copy: " + rule.table);
+      for (const tool::CopyRule& rule : each.copy) {
+        const auto rows = rows_of(*scene.database, rule);
+        planned.rows += rows.value_or(0);
+        lines.push_back(each.name + " copy: " + rule.table + in_words(rows, rate));
+      }
       lines.push_back(each.name + " check");
     }
-    if (phase != tool::kContracted) {
-      for (const tool::Statement& statement : each.contract)
-        lines.push_back(each.name + " contract: " + statement.text);
-    }
+    if (phase != tool::kContracted) lines.insert(lines.end(), contracts.begin(), contracts.end());
   }
-  if (lines.empty()) return lines;
+  if (lines.empty()) return planned;
   auto address = address_of(work, effect);
   if (!address) return address.error();
-  auto rehearsed = rehearse(effect, *scene.database, scene.migrations, *address);
+  auto rehearsed = rehearse(effect, *scene.database, scene.migrations, *address, true);
   if (!rehearsed && rehearsed.error().code != Code::denied) return rehearsed.error();
   if (!rehearsed) lines.push_back("not rehearsed: " + in_words(rehearsed.error()));
-  return lines;
+  return planned;
 }
 
 // What was done, a line each.
@@ -276,6 +313,29 @@ bool begins_change(const StepWork& work, const Scene& scene, const std::vector<t
   return false;
 }
 
+// In the middle of a phase it is we who have changed what is there.
+bool is_settled(const std::vector<tool::Entry>& entries) {
+  return std::ranges::none_of(entries, [](const tool::Entry& each) {
+    return is_after(each.phase, {tool::kExpanding, tool::kMigrating, tool::kUndoing});
+  });
+}
+
+// What cannot work is found on a copy, so an expansion that fails half way is rare. Where no copy can be made, the
+// database finds it.
+Result<void> try_expansion(const StepWork& work, const Scene& scene, const std::vector<tool::Entry>& entries,
+                           Effect& effect) {
+  auto address = address_of(work, effect);
+  if (!address) return address.error();
+  for (const tool::Migration& each : scene.migrations) {
+    if (std::ranges::find(entries, each.number, &tool::Entry::number) != entries.end()) continue;
+    auto sound = tool::check_expansion(scene.database->engine(), each);
+    if (!sound) return sound;
+  }
+  auto rehearsed = rehearse(effect, *scene.database, scene.migrations, *address, false);
+  if (!rehearsed && rehearsed.error().code == Code::denied) return {};
+  return rehearsed;
+}
+
 // What comes before a change: nobody else has changed what is there, and there is a backup, made in a step of its own,
 // once for whoever asks for the change. Returns its name; empty if none is to be made.
 Result<std::string> back_up_first(const StepWork& work, const Scene& scene, tool::Ledger& ledger, bool expands,
@@ -283,12 +343,11 @@ Result<std::string> back_up_first(const StepWork& work, const Scene& scene, tool
   auto entries = ledger.entries();
   if (!entries) return entries.error();
   if (!begins_change(work, scene, *entries, expands)) return std::string();
-  // In the middle of a phase it is we who have.
-  const bool settled = std::ranges::none_of(*entries, [](const tool::Entry& each) {
-    return is_after(each.phase, {tool::kExpanding, tool::kMigrating, tool::kUndoing});
-  });
-  if (settled && work.goal != "undo") {
+  if (is_settled(*entries) && work.goal != "undo") {
     if (auto same = check_drift(scene, false); !same) return same.error();
+    if (expands && !work.backedUp) {
+      if (auto works = try_expansion(work, scene, *entries, effect); !works) return works.error();
+    }
   }
   if (!scene.settings.backupBefore || work.backedUp) return std::string();
   auto schema = tool::describe_schema(*scene.database);
@@ -410,8 +469,14 @@ Step::Performed Migration::perform_step(const StepWork& work, Effect& effect) {
   Made made;
   bool reached = true;
   std::optional<Error> trouble;
-  if (work.goal == "look" || work.goal == "history") {
-    auto found = work.goal == "look" ? plan_of(work, *scene, effect) : history_of(*scene->database);
+  int64_t to_copy = 0;
+  if (work.goal == "look") {
+    auto planned = plan_of(work, *scene, effect);
+    if (!planned) return failed(planned.error());
+    lines = std::move(planned->lines);
+    to_copy = planned->rows;
+  } else if (work.goal == "history") {
+    auto found = history_of(*scene->database);
     if (!found) return failed(found.error());
     lines = *std::move(found);
   } else if (work.goal == "drift") {
@@ -445,6 +510,7 @@ Step::Performed Migration::perform_step(const StepWork& work, Effect& effect) {
   auto seen = look(*scene);
   if (!seen) return failed(trouble.value_or(seen.error()), std::nullopt, true);
   seen->backup = made.backup;
+  seen->total = std::max(seen->total, to_copy);
   for (const std::string& each : made.errors) {
     if (std::ranges::find(seen->errors, each) == seen->errors.end()) seen->errors.push_back(each);
   }

@@ -128,6 +128,43 @@ TEST_F(MigrationTest, APlanIsRehearsedAndRefusedOverWhatOthersChanged) {
   EXPECT_EQ(act("plan", v1).variant, "noMigrationNeeded");
 }
 
+TEST_F(MigrationTest, AnExpansionThatCannotWorkIsFoundBeforeItsFirstStatement) {
+  auto first = bring("1", kFirst);
+  ASSERT_EQ(first.variant, "ok");
+  auto files = kSecond;
+  files["migrations/0002_name/expand.sql"] = "ALTER TABLE users ADD COLUMN name TEXT;\nALTER TABLE usrs ADD COLUMN a;";
+  auto refused = bring("2", files);
+  ASSERT_EQ(refused.variant, "failed") << write(refused.fields);
+  EXPECT_EQ(text(refused, "message"), "0002_name/expand.sql:2:1: no such table: usrs; traffic stays as it was");
+  EXPECT_EQ(ask(first, "SELECT count(*) FROM pragma_table_info('users')"), "3|");
+  EXPECT_EQ(bring("3", kSecond).variant, "ok");
+}
+
+// What only rows can tell is found half way; what was begun is undone, and the corrected file runs.
+TEST_F(MigrationTest, AnExpansionThatFailsHalfWayIsUndoneAndCorrected) {
+  auto first = bring("1", kFirst);
+  ASSERT_EQ(first.variant, "ok");
+  ask(first, "INSERT INTO users VALUES (1, 'Bob', 'Fox'), (2, 'Bob', 'Fox')");
+  auto files = kSecond;
+  files["migrations/0002_name/expand.sql"] =
+      "ALTER TABLE users ADD COLUMN name TEXT;\nCREATE UNIQUE INDEX u ON users(last);";
+  auto failed = bring("2", files);
+  ASSERT_EQ(failed.variant, "failed") << write(failed.fields);
+  EXPECT_NE(text(failed, "message").find("0002_name/expand.sql:2:1: UNIQUE constraint failed: users.last"),
+            std::string::npos)
+      << text(failed, "message");
+  files["migrations/0002_name/expand.sql"] = "ALTER TABLE users ADD COLUMN name TEXT;\nCREATE INDEX u ON users(last);";
+  auto changed = bring("3", files);
+  ASSERT_EQ(changed.variant, "failed") << write(changed.fields);
+  EXPECT_NE(text(changed, "message").find("its expansion has not ended: undo the migration"), std::string::npos)
+      << text(changed, "message");
+  ASSERT_EQ(act("undo", text(failed, "revision")).variant, "ok");
+  EXPECT_EQ(ask(first, "SELECT count(*) FROM pragma_table_info('users')"), "3|");
+  auto last = bring("4", files);
+  ASSERT_EQ(last.variant, "ok") << write(last.fields);
+  EXPECT_EQ(ask(last, "SELECT name FROM users WHERE id = 2"), "Bob Fox|");
+}
+
 TEST_F(MigrationTest, NothingIsDestroyedByAnExpansionByAccident) {
   auto first = bring("1", kFirst);
   ASSERT_EQ(first.variant, "ok");
@@ -144,6 +181,85 @@ TEST_F(MigrationTest, NothingIsDestroyedByAnExpansionByAccident) {
   files["migrations/0002_gone/expand.sql"] =
       "CREATE TABLE people(id);\n-- sluice: allow destroys because nobody reads it\nDROP TABLE users;";
   EXPECT_EQ(bring("3", files).variant, "ok");
+}
+
+// ---- who stands in the way of a contraction, one by one
+
+class MigrationGuardsTest : public MigrationTest {
+ protected:
+  MigrationGuardsTest() {
+    auto one = bring("1", kFirst);
+    EXPECT_EQ(one.variant, "ok") << write(one.fields);
+    auto two = bring("2", kSecond);
+    EXPECT_EQ(two.variant, "ok") << write(two.fields);
+    v1 = text(one, "revision");
+    v2 = text(two, "revision");
+    shop = text(one, "deployment");
+    EXPECT_EQ(kit.run("Revision/drain", {{"revision", v1}}).variant, "ok");
+  }
+
+  // As if the old revision were in the middle of it.
+  void set_lifecycle(const std::string& lifecycle) {
+    json::value row = kit.row("Revision", v1);
+    row.as_object()["lifecycle"] = lifecycle;
+    kit.put("Revision", v1, row);
+  }
+  void expect_in_use(const std::string& message) {
+    kit.restart();
+    auto refused = act("contract", v2);
+    ASSERT_EQ(refused.variant, "inUse") << write(refused.fields);
+    EXPECT_EQ(text(refused, "message"), message);
+    EXPECT_EQ(text(refused, "revision"), v1);
+    EXPECT_EQ(migration(v2).at("phase"), "migrated");
+  }
+
+  std::string v1, v2, shop;
+};
+
+TEST_F(MigrationGuardsTest, AnOldRevisionIsReady) {
+  set_lifecycle("ready");
+  expect_in_use("shop@1 is ready, and needs the schema of migration 1");
+}
+
+TEST_F(MigrationGuardsTest, AnOldRevisionIsWarming) {
+  set_lifecycle("warming");
+  expect_in_use("shop@1 is warming, and needs the schema of migration 1");
+}
+
+TEST_F(MigrationGuardsTest, AnOldRevisionIsDraining) {
+  set_lifecycle("draining");
+  expect_in_use("shop@1 is draining, and needs the schema of migration 1");
+}
+
+TEST_F(MigrationGuardsTest, AnOldRevisionIsInASplit) {
+  kit.put_element("Traffic.entries", shop, 0, json::object{{"revision", v2}, {"weightBps", 9'500}});
+  kit.put_element("Traffic.entries", shop, 1, json::object{{"revision", v1}, {"weightBps", 500}});
+  expect_in_use(v1 + " gets 500 bps of the traffic of " + shop + ", and needs the schema of migration 1");
+}
+
+TEST_F(MigrationGuardsTest, WhatIsNotCopiedIsNotContracted) {
+  auto database = migrate::open_sqlite(
+      stored.folder_of(std::string(kit.row("Deployment", shop).at("storage").as_string())) + "/data/app.db");
+  ASSERT_TRUE(database);
+  ASSERT_TRUE((*database)->run("UPDATE _sluice_migration SET phase = 'partial' WHERE number = 2"));
+  auto refused = act("contract", v2);
+  ASSERT_EQ(refused.variant, "rollback") << write(refused.fields);
+  EXPECT_NE(text(refused, "reason").find("0002_name is partial, and only what is migrated is contracted"),
+            std::string::npos)
+      << text(refused, "reason");
+  ASSERT_TRUE((*database)->run("UPDATE _sluice_migration SET phase = 'migrated' WHERE number = 2"));
+  EXPECT_EQ(act("contract", v2).variant, "ok");
+}
+
+TEST_F(MigrationGuardsTest, SomebodyElseChangesTheDatabase) {
+  const std::string database(migration(v2).at("database").as_string());
+  json::value row = kit.row("Migration[B]", database);
+  row.as_object()["floor"] = 2;
+  kit.put("Migration[B]", database, row);
+  kit.restart();
+  auto busy = act("contract", v2);
+  ASSERT_EQ(busy.variant, "rollback") << write(busy.fields);
+  EXPECT_EQ(text(busy, "reason"), "the database is being changed already");
 }
 
 }  // namespace migration_test

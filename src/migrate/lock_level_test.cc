@@ -1,0 +1,47 @@
+// tests/migrate/test_lint.py compares locks with those of a real server; here is what it cannot tell: whose a table is.
+#include "migrate/lock_level.h"
+
+#include <gtest/gtest.h>
+
+#include "migrate/sql_text.h"
+
+namespace sluice::migrate {
+namespace lock_level_test {
+
+std::string lock_in(const std::string& sql, const TableNames& own = {}) {
+  auto statements = split_statements(Engine::postgres, sql, "a.sql");
+  EXPECT_TRUE(statements && statements->size() == 1) << sql;
+  return std::string(lock_name(lock_of(statements->front().tokens, own)));
+}
+
+TEST(LockLevel, IsTheStrongestOne) {
+  EXPECT_EQ(lock_in("ALTER TABLE users SET (fillfactor = 70)"), "SHARE UPDATE EXCLUSIVE");
+  EXPECT_EQ(lock_in("ALTER TABLE users SET (fillfactor = 70), DISABLE TRIGGER t"), "SHARE ROW EXCLUSIVE");
+  EXPECT_EQ(lock_in("ALTER TABLE users SET (fillfactor = 70), ADD COLUMN a text"), "ACCESS EXCLUSIVE");
+  EXPECT_EQ(lock_in("WITH a AS (SELECT 1 FROM t) UPDATE users SET b = 1"), "ROW EXCLUSIVE");
+  EXPECT_EQ(lock_in("SELECT 1"), "");
+}
+
+TEST(LockLevel, WhatTheExpansionMakesIsInNobodysWay) {
+  const TableNames own = {"FRESH"};
+  for (const char* sql :
+       {"ALTER TABLE fresh ADD COLUMN a text", "CREATE INDEX i ON app.fresh (a)", "DROP TABLE fresh",
+        "INSERT INTO fresh VALUES (1)", "COMMENT ON COLUMN fresh.a IS 'x'", "TRUNCATE fresh",
+        "COMMENT ON TABLE fresh IS 'x'", "CREATE TRIGGER t BEFORE UPDATE ON fresh EXECUTE FUNCTION f()",
+        "ALTER TABLE fresh ADD FOREIGN KEY (a) REFERENCES fresh (id)", "SELECT a FROM fresh"}) {
+    EXPECT_EQ(lock_in(sql, own), "") << sql;
+  }
+  EXPECT_EQ(lock_in("INSERT INTO fresh SELECT id FROM users", own), "ACCESS SHARE");
+  EXPECT_EQ(lock_in("ALTER TABLE fresh ADD FOREIGN KEY (a) REFERENCES users (id)", own), "SHARE ROW EXCLUSIVE");
+  EXPECT_EQ(lock_in("ALTER TABLE parts ATTACH PARTITION fresh DEFAULT", own), "SHARE UPDATE EXCLUSIVE");
+  EXPECT_EQ(lock_in("DROP TABLE fresh, users", own), "ACCESS EXCLUSIVE");
+  EXPECT_EQ(lock_in("COMMENT ON COLUMN app.users.a IS 'x'", own), "SHARE UPDATE EXCLUSIVE");
+}
+
+TEST(LockLevel, IsNotKnownOfABlock) {
+  EXPECT_EQ(lock_in("DO $$ BEGIN END $$"), "unknown");
+  EXPECT_EQ(lock_in("CALL tidy()"), "unknown");
+}
+
+}  // namespace lock_level_test
+}  // namespace sluice::migrate
