@@ -60,6 +60,19 @@ def tool(build_dir, tmp_path):
             assert run.returncode == 0, run.stderr
             return [json.loads(line) for line in run.stdout.splitlines()]
 
+        def press(self, target, *verb):
+            """The lines of the run that ends it, as the kit does: a database that is busy is asked again."""
+            while True:
+                run = subprocess.run(self.words(target, *verb), capture_output=True, text=True)
+                if run.returncode == 0:
+                    return [json.loads(line) for line in run.stdout.splitlines()]
+                assert json.loads(run.stderr)["code"] == "timeout", run.stderr
+
+        def lines(self, target, *verb):
+            run = subprocess.run(self.words(target, *verb), capture_output=True, text=True)
+            assert run.returncode == 0, run.stderr
+            return run.stdout.splitlines()
+
         def refused(self, target, *verb):
             run = subprocess.run(self.words(target, *verb), capture_output=True, text=True)
             assert run.returncode == 1, run.stdout + run.stderr

@@ -3,6 +3,7 @@ when nobody needs the old side, for two customers on one database, and its passw
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -19,9 +20,32 @@ NAME = {"0002_name/expand.sql": "ALTER TABLE users ADD COLUMN name text;",
         "0002_name/contract.sql": "ALTER TABLE users DROP COLUMN first, DROP COLUMN last;"}
 
 
+# pg_dump that leaves out what the file `spoils` says, or writes half of it; not where it copies the schema alone.
+DUMP = """#!/bin/sh
+spoils=$(cat "$(dirname "$0")/spoils" 2>/dev/null)
+case "$*" in *--schema-only*|*--data-only*) spoils= ;; esac
+test "$spoils" = half || exec "PROGRAM" $spoils "$@"
+"PROGRAM" "$@" || exit
+for word in "$@"; do
+  file=${word#--file=}
+  test "$file" = "$word" || truncate -s $(($(stat -c %s "$file") * 6 / 10)) "$file"
+done
+"""
+
+
+@pytest.fixture
+def spoil(tmp_path):
+    """Has pg_dump be called with these words before its own, or write half a file."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "pg_dump").write_text(DUMP.replace("PROGRAM", shutil.which("pg_dump")))
+    (folder / "pg_dump").chmod(0o755)
+    return (folder / "spoils").write_text
+
+
 @pytest.fixture
 def run(sluice, tmp_path):
-    environment = {"PATH": os.environ["PATH"], "SLUICE_HOME": str(tmp_path / "h"), "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    environment = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "SLUICE_HOME": str(tmp_path / "h"), "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
     def words(*given, code=0, **more):
         done = subprocess.run([sluice, *map(str, given)], env=environment, cwd=tmp_path, capture_output=True, text=True, **more)
@@ -115,3 +139,21 @@ def test_a_database_that_dies_while_it_contracts(run, tmp_path):
         assert target.sql("SELECT count(*) FROM information_schema.columns WHERE table_name = 'users';").strip() == "2"
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("how", ["half", "--exclude-table-data=users", "--exclude-table=users"])
+def test_a_damaged_dump_stops_it_before_its_first_statement(run, spoil, tmp_path, postgres, how):
+    target = postgres.fresh("spoilt" + os.urandom(4).hex())
+    run("secrets", "put", "local", "shop/DB", input=target.address)
+    run("up", bundle(tmp_path, "1", INIT), "--detach")
+    target.sql("INSERT INTO users SELECT i, 'Mary Ann', 'Lee' || i FROM generate_series(1, 500) i;")
+    spoil(how)
+    refused = run("up", bundle(tmp_path, "2", INIT | NAME), "--detach", code=7).stderr
+    assert "pg_restore" in refused or "the backup" in refused, refused
+    assert target.sql("SELECT count(*) FROM information_schema.columns WHERE table_name = 'users';").strip() == "3"
+    assert target.sql("SELECT count(*) FROM sluice.migration;").strip() == "1"
+    assert not list((tmp_path / "h/backups").iterdir()), "what proves nothing is not kept"
+    assert "sluice_scratch" not in postgres.sql("SELECT datname FROM pg_database;")
+    spoil("")
+    run("up", bundle(tmp_path, "2", INIT | NAME), "--detach")
+    assert target.sql("SELECT count(name) FROM users;").strip() == "500"

@@ -1,12 +1,18 @@
 """Expand, migrate and contract on real databases, while old and new versions write, and whatever is killed."""
 
+import json
+import os
 import random
+import shutil
 import subprocess
 import threading
 
 import pytest
 from databases import Postgres, Target
 
+# ./dev soak kills that often.
+KILLS = 200 if "SLUICE_SOAK" in os.environ else 10
+ENDS = {"expand": ["expanded"], "migrate": ["migrated"], "contract": ["contracted"]}
 SPLIT = {
     "0001_init.sql": "CREATE TABLE users (id integer PRIMARY KEY, first text, last text);",
     "0002_full_name/expand.sql": "ALTER TABLE users ADD COLUMN full_name text;\nCREATE INDEX by_name ON users (full_name);",
@@ -51,43 +57,50 @@ def test_all_phases(target, tool):
 
 
 def test_old_and_new_write_through_all_phases(target, tool):
-    """Every row equals a model, seen from both schemas."""
+    """Every row of 100,000 equals a model, seen from both schemas."""
     tool.files(split_files(target))
     tool.run(target, "expand", 1)
     tool.run(target, "migrate", 1)
-    target.sql(old_rows(2000))
-    tool.run(target, "expand", 2)
+    count = 100_000
+    target.sql(old_rows(count))
     random.seed(7)
-    count, model = 2000, {i: f"Mary Ann Lee {i}" for i in range(1, 2001)}
-    writes = {"old": [], "new": []}
-    for side in writes:
-        for n in range(1500):
-            # Each row is written by one side alone, so that the model does not depend on who was first.
-            row = random.randrange(1, 1001) * 2 - (side == "old")
+    model = {i: f"Mary Ann Lee {i}" for i in range(1, count + 1)}
+
+    def writes(side, times, first=0):
+        """Each row is written by one side alone, so that the model does not depend on who was first."""
+        lines = []
+        for n in range(first, first + times):
+            row = random.randrange(1, count // 2) * 2 - (side == "old")
             if n % 3 == 0:
-                row = 10_000 + n * 2 + (side == "old")
-                name = f"New {n}{side}"
-                writes[side].append(f"INSERT INTO users (id, first, last) VALUES ({row}, 'New', '{n}{side}');" if side == "old"
-                                    else f"INSERT INTO users (id, full_name) VALUES ({row}, '{name}');")
+                row = 2 * count + n * 2 + (side == "old")
+                model[row] = f"New {n}{side}"
+                lines.append(f"INSERT INTO users (id, first, last) VALUES ({row}, 'New', '{n}{side}');" if side == "old"
+                             else f"INSERT INTO users (id, full_name) VALUES ({row}, '{model[row]}');")
             else:
-                name = f"Old {n}" if side == "old" else f"Ada {n} {side}"
-                writes[side].append(f"UPDATE users SET first = 'Old', last = '{n}' WHERE id = {row};" if side == "old"
-                                    else f"UPDATE users SET full_name = '{name}' WHERE id = {row};")
-            model[row] = name
-    writers = [threading.Thread(target=target.sql, args=["\n".join(lines)]) for lines in writes.values()]
-    for writer in writers:
+                model[row] = f"Ada {n}{side}"
+                lines.append(f"UPDATE users SET first = 'Ada', last = '{n}{side}' WHERE id = {row};" if side == "old"
+                             else f"UPDATE users SET full_name = '{model[row]}' WHERE id = {row};")
+        writer = threading.Thread(target=target.sql, args=["\n".join(lines)])
         writer.start()
-    tool.run(target, "migrate", 2)
+        return writer
+
+    def names(columns):
+        return {int(row): name for row, name in
+                (line.split("|") for line in target.sql(f"SELECT id || '|' || {columns} FROM users;").splitlines())}
+
+    writers = [writes("old", 3000)]
+    tool.press(target, "expand", 2)
+    writers.append(writes("new", 3000))
+    done = tool.press(target, "migrate", 2)[-1]
+    assert done["phase"] == "migrated" and done["seen"] >= count
     for writer in writers:
         writer.join()
-    seen = dict(line.split("|") for line in target.sql("SELECT id || '|' || full_name FROM users;").splitlines())
-    assert {int(i): name for i, name in seen.items()} == model
-    assert len(model) > count
-    by_old = dict(line.split("|") for line in target.sql("SELECT id || '|' || first || ' ' || last FROM users;").splitlines())
-    assert by_old == seen
-    tool.run(target, "contract", 2)
-    seen = dict(line.split("|") for line in target.sql("SELECT id || '|' || full_name FROM users;").splitlines())
-    assert {int(i): name for i, name in seen.items()} == model
+    assert names("full_name") == model
+    assert names("first || ' ' || last") == model
+    last = writes("new", 500, first=3000)
+    tool.press(target, "contract", 2)
+    last.join()
+    assert names("full_name") == model
 
 
 def test_killed_anywhere(target, tool):
@@ -121,8 +134,40 @@ def test_killed_anywhere(target, tool):
     assert target.sql(f"SELECT seen, copied FROM {ledger}copy WHERE number = 2;").strip() == "20000|20000"
 
 
+def test_killed_after_each_step(target, tool):
+    """Killed between any two statements and batches, it ends as it would have, and nothing is done twice."""
+    tool.files(split_files(target) | {
+        "0001_init.sql": "CREATE TABLE users (id integer PRIMARY KEY, first text, last text); CREATE TABLE writes (id integer);",
+        "0003_more/expand.sql": "".join(f"INSERT INTO writes VALUES ({i});\n" for i in range(8))})
+
+    def steps(verb, number):
+        """Each run of the tool ends when its first step is seen: by then it may be in the next, or have done it."""
+        for done in range(1000):
+            run = subprocess.Popen(tool.words(target, verb, number), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            line = run.stdout.readline()
+            run.kill()
+            assert line, run.communicate()[1]
+            run.communicate()
+            if json.loads(line)["phase"] in ENDS[verb]:
+                tool.run(target, verb, number)
+                return done + 1
+        raise AssertionError(f"{verb} {number} never ends")
+
+    assert 1 < steps("expand", 1) <= 3
+    tool.run(target, "migrate", 1)
+    target.sql(old_rows(60_000))
+    assert 1 < steps("expand", 2) <= 4
+    assert steps("migrate", 2) > 1
+    assert 1 < steps("expand", 3) <= 9
+    assert steps("contract", 2) == 1
+    assert target.sql("SELECT count(*), count(DISTINCT id) FROM writes;").strip() == "8|8"
+    assert target.sql("SELECT count(*), count(full_name) FROM users;").strip() == "60000|60000"
+    ledger = "_sluice_" if target.address.startswith("sqlite") else "sluice."
+    assert target.sql(f"SELECT seen, copied FROM {ledger}copy WHERE number = 2;").strip() == "60000|60000"
+
+
 def test_killed_database(tool):
-    """PostgreSQL loses its power ten times in the middle of the work."""
+    """PostgreSQL loses its power again and again in the middle of the work."""
     server = Postgres()
     try:
         target = server.fresh("shop")
@@ -131,9 +176,9 @@ def test_killed_database(tool):
         tool.run(target, "migrate", 1)
         target.sql(old_rows(30000))
         random.seed(3)
-        for kill in range(10):
-            verb = "expand" if kill < 3 else "migrate"
-            if kill == 3:
+        for kill in range(KILLS):
+            verb = "expand" if kill < KILLS // 3 else "migrate"
+            if kill == KILLS // 3:
                 tool.run(target, "expand", 2)
             run = subprocess.Popen(tool.words(target, verb, 2), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
@@ -147,6 +192,7 @@ def test_killed_database(tool):
         tool.run(target, "migrate", 2)
         tool.run(target, "contract", 2)
         assert target.sql("SELECT count(*), count(full_name) FROM users;").strip() == "30000|30000"
+        assert target.sql("SELECT seen, copied FROM sluice.copy WHERE number = 2;").strip() == "30000|30000"
     finally:
         server.stop()
 
@@ -246,3 +292,114 @@ def test_two_control_planes(postgres, tool):
     assert tool.refused(target, "migrate", 1)["message"].endswith("another migrator works on the database")
     other.communicate("")
     tool.run(target, "migrate", 1)
+
+
+def test_a_row_that_breaks_a_rule_half_way(target, tool):
+    """It is kept with its error, the others go on, and it is copied once it can be."""
+    tool.files(split_files(target) | {
+        "0002_full_name/expand.sql": "ALTER TABLE users ADD COLUMN full_name text;\nCREATE UNIQUE INDEX one ON users (full_name);"})
+    tool.run(target, "expand", 1)
+    tool.run(target, "migrate", 1)
+    target.sql(old_rows(3000) + "UPDATE users SET last = 'Lee 7' WHERE id IN (1500, 2900);")
+    tool.run(target, "expand", 2)
+    partial = tool.run(target, "migrate", 2)[-1]
+    assert (partial["phase"], partial["seen"], partial["copied"], partial["failed"]) == ("partial", 3000, 2998, 2)
+    assert "1500" in partial["errors"][0] and "unique" in partial["errors"][0].lower(), partial["errors"]
+    assert tool.refused(target, "contract", 2)["code"] == "conflict"
+    target.sql("UPDATE users SET last = 'Lee ' || id WHERE id IN (1500, 2900);")
+    assert tool.run(target, "migrate", 2)[-1]["phase"] == "migrated"
+    assert target.sql("SELECT count(DISTINCT full_name) FROM users;").strip() == "3000"
+
+
+def test_a_lost_connection(postgres, tool):
+    """What was committed stays, the error says what happened, and the next call goes on."""
+    target = postgres.fresh("cut")
+    tool.files(split_files(target))
+    tool.run(target, "expand", 1)
+    tool.run(target, "migrate", 1)
+    target.sql(old_rows(60_000))
+    tool.run(target, "expand", 2)
+    run = subprocess.Popen(tool.words(target, "migrate", 2), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert json.loads(run.stdout.readline())["phase"] == "migrating"
+    postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'cut';", database="postgres", user="postgres")
+    said = run.communicate()[1]
+    assert run.returncode == 1 and json.loads(said)["code"] == "unavailable", said
+    assert tool.run(target, "migrate", 2)[-1]["phase"] == "migrated"
+    assert target.sql("SELECT seen, copied FROM sluice.copy WHERE number = 2;").strip() == "60000|60000"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a small disk")
+def test_a_full_disk(postgres, tool, tmp_path):
+    """Nothing is lost, and it goes on once there is room."""
+    small = postgres.folder / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m,mode=700", "tmpfs", small], check=True)
+    try:
+        shutil.chown(small, "postgres", "postgres")
+        postgres.sql(f"CREATE TABLESPACE small LOCATION '{small}'; GRANT CREATE ON TABLESPACE small TO app;",
+                     database="postgres", user="postgres")
+        target = postgres.fresh("narrow")
+        tool.files(split_files(target) | {
+            "0001_init.sql": "CREATE TABLE users (id integer PRIMARY KEY, first text, last text) TABLESPACE small;"})
+        tool.run(target, "expand", 1)
+        tool.run(target, "migrate", 1)
+        target.sql(old_rows(30_000))
+        tool.run(target, "expand", 2)
+        said = tool.refused(target, "migrate", 2)
+        assert said["code"] == "limit" and "space" in said["message"], said
+        subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+        assert tool.run(target, "migrate", 2)[-1]["phase"] == "migrated"
+        assert target.sql("SELECT count(*), count(full_name) FROM users;").strip() == "30000|30000"
+        postgres.sql("DROP DATABASE narrow; DROP TABLESPACE small;", database="postgres", user="postgres")
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
+
+
+# What somebody does by hand, and what drift says of it.
+BY_HAND = {
+    "sqlite": [
+        ("CREATE TABLE extra (a, b)", ['+ table "extra"']),
+        ("DROP TABLE lost", ['- table "lost"']),
+        ("ALTER TABLE users ADD COLUMN age INTEGER", ['+ column "users"."age"']),
+        ("ALTER TABLE users DROP COLUMN note", ['- column "users"."note"']),
+        ("ALTER TABLE users RENAME COLUMN nick TO alias", ['- column "users"."nick"', '+ column "users"."alias"']),
+        ("CREATE INDEX by_age ON users (age)", ['+ index "by_age"']),
+        ("DROP INDEX by_last", ['- index "by_last"']),
+        ("CREATE VIEW short AS SELECT id FROM users", ['+ view "short"']),
+        ("DROP VIEW old_view; CREATE VIEW old_view AS SELECT id, last FROM users", ['~ view "old_view"']),
+        ("CREATE TRIGGER watch AFTER DELETE ON users BEGIN SELECT 1; END", ['+ trigger "watch"']),
+    ],
+    "postgresql": [
+        ("CREATE TABLE extra (a int)", ['+ table "public"."extra"']),
+        ("DROP TABLE lost", ['- table "public"."lost"']),
+        ("ALTER TABLE users ADD COLUMN age int", ['+ column "public"."users"."age"']),
+        ("ALTER TABLE users DROP COLUMN note", ['- column "public"."users"."note"']),
+        ("ALTER TABLE users ALTER COLUMN nick TYPE varchar(9)", ['~ column "public"."users"."nick"']),
+        ("ALTER TABLE users ALTER COLUMN last SET NOT NULL", ['~ column "public"."users"."last"']),
+        ("ALTER TABLE users ALTER COLUMN first SET DEFAULT 'x'", ['~ column "public"."users"."first"']),
+        ("CREATE INDEX by_age ON users (age)", ['+ index "public"."by_age"']),
+        ("DROP INDEX by_last", ['- index "public"."by_last"']),
+        ("ALTER TABLE users ADD CONSTRAINT old CHECK (id > 0)", ['+ constraint "public"."users"."old"']),
+        ("CREATE OR REPLACE VIEW old_view AS SELECT id, last FROM users", ['~ view "public"."old_view"']),
+        ("CREATE SEQUENCE more", ['+ sequence "public"."more"']),
+        ("CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'", ['+ function "public"."one"()']),
+        ("CREATE TYPE mood AS ENUM ('good')", ['+ type "public"."mood"']),
+        ("CREATE POLICY seen ON users USING (true)", ['+ policy "public"."users"."seen"']),
+    ],
+}
+
+
+def test_what_others_change_is_named(target, tool):
+    kind = target.address.split(":")[0]
+    tool.files({"0001_init.sql": "CREATE TABLE users (id integer PRIMARY KEY, first text, last text, note text, nick text);"
+                                 "CREATE TABLE lost (a integer); CREATE INDEX by_last ON users (last);"
+                                 "CREATE VIEW old_view AS SELECT id FROM users;"})
+    tool.run(target, "expand", 1)
+    tool.run(target, "migrate", 1)
+    assert tool.lines(target, "drift") == []
+    named = []
+    for statement, expected in BY_HAND[kind]:
+        target.sql(statement + ";")
+        named += expected
+        found = tool.lines(target, "drift")
+        assert [line for line in named if line not in found] == [], (statement, found)

@@ -263,3 +263,81 @@ def test_a_manifest_says_what_is_done_by_itself(home, database):
     assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "first", "last", "full_name"]
     database.rows("INSERT INTO users (id, first, last) VALUES (99, 'Eve', 'Moon')")
     assert database.rows("SELECT full_name FROM users WHERE id = 99") == [("Eve Moon",)]
+
+
+ENTITY = """@version({})
+concept Entity [E] {{
+  purpose {{ Know people by their names. }}
+  state {{ entities: set E }}
+  actions {{
+    action look(entity: E) {{
+      right: view
+      effect: none
+      runs: query
+      -> ok(entity: E)
+    }}
+  }}
+}}
+"""
+ENTITIES = """app: {{ name: entities, version: {number}.0.0 }}
+concepts:
+  Entity:
+    folder: ./users{number}
+    spec: ./entity.concept
+    routes: [{{ path: / }}]
+rollout:
+  strategy: canary
+  steps: [{{ weight: 50, pause: 2 }}, {{ weight: 100 }}]
+migrations: {{ autoExpand: true, autoMigrate: true, autoContract: {contracts}, backupBefore: {backs_up} }}
+"""
+
+
+@pytest.mark.parametrize("contracts, backs_up", [("true", "false"), ("false", "true")])
+def test_one_deploy_takes_a_concept_from_one_version_to_the_next(home, database, eventually, contracts, backs_up):
+    """Expanded, copied, rolled out as a canary, and contracted by itself once nobody needs the old side, if the manifest
+    says so; while both versions write."""
+    app = home.folder / "app"
+    bundle(home, "1", "old", INIT, place="app")
+    bundle(home, "2", "new", INIT | NAME, place="app")
+
+    def manifest(number):
+        (app / "entity.concept").write_text(ENTITY.format(number))
+        (app / "app.deploy.yaml").write_text(ENTITIES.format(number=number, contracts=contracts, backs_up=backs_up))
+
+    manifest(1)
+    home.run("deploy", app, "--yes")
+    url = f"http://{home.router()['listen'][0]}/"
+    with Writers(url) as writers:
+        eventually(lambda: len(writers.kept) > 20)
+        manifest(2)
+        plan = home.run("deploy", "plan", app).stdout
+        assert "version: 1 → 2" in plan and "Rollout: canary (50% → 100%)" in plan, plan
+        assert "migrations.0002_full_name: nothing → expands with 1 statement, copies users" in plan, plan
+        deploying = home.begin("deploy", app, "--yes")
+        eventually(lambda: set(writers.sides) == {"old", "new"}, "the canary gets no traffic")
+        assert home.run("migrate", "contract", "local", "users@2", "--yes", code=7).stderr.startswith(
+            "error: users@1 is ready, and needs the schema of migration 1")
+
+        def whole():
+            """Whoever watches it has seen enough."""
+            home.run("rollout", "advance", "users", code=None)
+            return deploying.poll() is not None
+
+        eventually(whole, "the rollout never ends")
+        out, err = deploying.communicate()
+        assert deploying.returncode == 0, out + err
+        backups = home.data("migrate", "status", "local", "users@2")["backups"]
+        assert len(backups) == (1 if backs_up == "true" else 0)
+        home.run("revisions", "drain", "local", "users@1")
+        if contracts == "true":
+            eventually(lambda: home.data("migrate", "status", "local", "users@2")["phase"] == "contracted")
+        else:
+            assert home.data("migrate", "status", "local", "users@2")["phase"] == "migrated"
+            home.run("migrate", "contract", "local", "users@2", "--yes")
+            assert len(home.data("migrate", "status", "local", "users@2")["backups"]) == 2
+        written = len(writers.kept)
+        eventually(lambda: len(writers.kept) > written + 20)
+    assert writers.bad == [], writers.bad[:3]
+    assert dict(database.rows("SELECT id, full_name FROM users")) == writers.kept
+    assert [column[1] for column in database.rows("PRAGMA table_info(users)")] == ["id", "full_name"]
+    assert "0002_full_name  contracted" in home.run("migrate", "history", "local", "users@2").stdout

@@ -95,3 +95,57 @@ def test_a_rollback_brings_back_image_setting_and_secret(home):
     # What is put afterwards is for everybody, and the next move ends what was held.
     home.run("pins", "set", "hello", "local", "hello-2")
     assert told() == {"version": "2", "color": "green", "key": "two"}
+
+
+STORED = """name: hello
+version: "{}.0"
+run: [python3, app.py]
+health: {{path: /}}
+secrets: [API_KEY]
+config: [{{name: color, question: Which?, default: none, variable: COLOR}}]
+storage: [{{name: data}}]
+migrations: {{file: data/app.db}}
+"""
+SCHEMAS = [{"0001_init.sql": "CREATE TABLE guests (id INTEGER PRIMARY KEY, first TEXT);"},
+           {"0002_name/expand.sql": "ALTER TABLE guests ADD COLUMN name TEXT;",
+            "0002_name/migration.yaml": "copy: [{table: guests, key: [id], forward: {name: first}, back: {first: name}}]",
+            "0002_name/contract.sql": "ALTER TABLE guests DROP COLUMN first;"}]
+
+
+def test_a_lock_has_the_schema_that_the_database_had(home):
+    """And no rollback leads behind what was removed of it."""
+    (home.folder / "type.yaml").write_text(TYPE)
+    home.run("apply", "-f", "type.yaml")
+    home.run("secrets", "put", "local", "hello/API_KEY", input="one")
+    files = {}
+    for number in (1, 2):
+        files |= SCHEMAS[number - 1]
+        folder = home.folder / f"v{number}"
+        for name, text in ({"bundle.yaml": STORED.format(number), "app.py": APP.replace("VERSION", str(number))} |
+                           {f"migrations/{name}": text for name, text in files.items()}).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        home.run("bundles", "build", folder, "--out", f"v{number}.bundle")
+        home.run("releases", "create", "hello", "--bundle", f"v{number}.bundle", "--name", f"hello-{number}")
+        home.run("pins", "set", "hello", "local", f"hello-{number}")
+
+    def schemas():
+        return [(each["release"], each["schema_of_storage"]["version"], each["schema_of_storage"]["phase"])
+                for each in home.data("pins", "history", "hello", "local")]
+
+    assert schemas() == [("hello-2", 2, "migrated"), ("hello-1", 1, "migrated")]
+    ids = {each["schema_of_storage"]["database"] for each in home.data("pins", "history", "hello", "local")}
+    assert len(ids) == 1 and "" not in ids, "both ran on the same database"
+    # There and back, as long as both sides are there.
+    home.run("pins", "rollback", "hello", "local", "--to", "1")
+    home.run("pins", "set", "hello", "local", "hello-2")
+    pins = home.pins()["hello", "local"]
+    for each in home.data("revisions", "list", "local"):
+        if each["revision_id"] != pins["revision"] and each["lifecycle"] == "ready":
+            home.run("revisions", "drain", "local", each["revision_id"])
+    home.run("migrate", "contract", "local", pins["revision"], "--yes")
+    refused = home.run("pins", "rollback", "hello", "local", "--to", "1", code=None)
+    assert refused.returncode != 0
+    assert "it ran on the schema of migration 1, and migration 2 has removed what was there before" in refused.stderr
+    assert "nothing was changed" in refused.stderr
+    assert home.pins()["hello", "local"]["release"] == "hello-2"
