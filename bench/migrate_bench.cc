@@ -1,10 +1,17 @@
 // Copying rows under triggers, beside the loop that somebody would write by hand, on PostgreSQL (Debian's, with fsync,
-// started here) and on SQLite; and what lint takes.
+// started here) and on SQLite, and what the application gets done meanwhile; and what lint takes, beside another
+// linter.
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
 #include "bench/bench.h"
@@ -17,8 +24,10 @@ namespace {
 
 using namespace migrate;
 
-constexpr int kRows = 200'000;
-constexpr int kCopies = 5;  // rounds
+constexpr int kRows = 1'000'000;
+constexpr int kCopies = 3;  // rounds
+constexpr int kBusy_s = 8;  // which is less than copying takes
+constexpr const char* kLinter = "tests/migrate/node_modules/@squawk-cli/linux-x64/bin/squawk";
 constexpr int kByHand = 2'000;
 constexpr const char* kBins = "export PATH=\"$PATH:$(echo /usr/lib/postgresql/*/bin)\"; ";
 
@@ -113,6 +122,46 @@ double times_as_fast(const Migrations& migrations, Fresh fresh) {
   return ratios[kCopies / 2];
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Transactions a second that pgbench gets done while rows are copied. It writes old rows.
+double rate_of_pgbench(const Server& server, const std::string& database, const std::function<void()>& copy) {
+  const Folder folder("/tmp");
+  std::ofstream(folder.path("writes.sql"))
+      << "\\set id random(1, " << kRows << ")\nUPDATE users SET last = 'Fox' WHERE id = :id;\n";
+  std::thread application([&] {
+    shell("(pgbench -n -c 4 -T " + std::to_string(kBusy_s) + " -f " + folder.path("writes.sql") + " '" +
+          server.address(database) + "' > " + folder.path("said") + ")");
+  });
+  copy();
+  application.join();
+  std::string line;
+  for (std::ifstream said(folder.path("said")); std::getline(said, line);) {
+    if (line.starts_with("tps = ")) return std::stod(line.substr(6));
+  }
+  throw std::runtime_error("pgbench has said nothing");
+}
+
+// The same on SQLite, by one writer, for as long as copying takes.
+double rate_of_writer(const std::string& path, const std::function<void()>& copy) {
+  std::atomic<bool> over = false;
+  int64_t done = 0;
+  std::thread application([&] {
+    auto database = must(open_sqlite(path));
+    for (uint64_t at = 1; !over; at = at * 48'271 % 2'147'483'647) {
+      done += database->run("UPDATE users SET last = 'Fox' WHERE id = " + std::to_string(at % kRows + 1)) ? 1 : 0;
+    }
+  });
+  const double start = wall_s();
+  copy();
+  over = true;
+  application.join();
+  return static_cast<double>(done) / (wall_s() - start);
+}
+
 void copies(Report& report) {
   const Server server;
   const Migrations on_postgres = migrations_of(Engine::postgres);
@@ -130,6 +179,20 @@ void copies(Report& report) {
                                 }),
                   0.8, "×");
 
+  std::vector<double> beside;
+  for (int round = 0; round < kCopies; ++round) {
+    auto fresh = [&](const std::string& name) {
+      must(main->run("CREATE DATABASE " + name + " TEMPLATE base").has_value(), "there is no copy");
+      must(main->run("CHECKPOINT").has_value(), "there is no checkpoint");
+      return must(open_postgres(server.address(name)));
+    };
+    const std::string hand = "hand" + std::to_string(round), ours = "ours" + std::to_string(round);
+    auto by_hand = fresh(hand), copied = fresh(ours);
+    const double beside_hand = rate_of_pgbench(server, hand, [&] { copy_by_hand(*by_hand); });
+    beside.push_back(rate_of_pgbench(server, ours, [&] { to_end(*copied, on_postgres, 2, true); }) / beside_hand);
+  }
+  report.at_least("PostgreSQL: the application's transactions, beside those beside the loop", median(beside), 1.0, "×");
+
   const Migrations on_sqlite = migrations_of(Engine::sqlite);
   const DiskFolder folder;
   prepare(*must(open_sqlite(folder.path("base.db"), true)), on_sqlite);
@@ -141,6 +204,24 @@ void copies(Report& report) {
                                   return must(open_sqlite(path));
                                 }),
                   0.8, "×");
+  beside.clear();
+  for (int round = 0; round < kCopies; ++round) {
+    const std::string hand = folder.path("hand.db"), ours = folder.path("ours.db");
+    for (const std::string& path : {hand, ours}) {
+      std::filesystem::copy_file(folder.path("base.db"), path, std::filesystem::copy_options::overwrite_existing);
+    }
+    auto by_hand = must(open_sqlite(hand)), copied = must(open_sqlite(ours));
+    const double beside_hand = rate_of_writer(hand, [&] { copy_by_hand(*by_hand); });
+    beside.push_back(rate_of_writer(ours, [&] { to_end(*copied, on_sqlite, 2, true); }) / beside_hand);
+  }
+  report.at_least("SQLite: the application's transactions, beside those beside the loop", median(beside), 1.0, "×");
+}
+
+double child_cpu_s() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
 void lints(Report& report) {
@@ -148,15 +229,18 @@ void lints(Report& report) {
   for (int i = 0; i < 10'000; ++i) {
     text += "ALTER TABLE users ADD COLUMN c" + std::to_string(i) + " numeric(10, 2) NOT NULL DEFAULT (1);\n";
   }
-  report.note("lint of 10,000 statements, CPU",
-              median_s(
-                  [&] {
-                    auto read = must(read_migrations(Engine::postgres, {{"0001_a.sql", text}}));
-                    must(lint(Engine::postgres, read.front()).empty(), "it found something");
-                  },
-                  kRounds, cpu_s) *
-                  1000,
-              "ms");
+  const double ours_s = median_s(
+      [&] {
+        auto read = must(read_migrations(Engine::postgres, {{"0001_a.sql", text}}));
+        must(lint(Engine::postgres, read.front()).empty(), "it found something");
+      },
+      kRounds, cpu_s);
+  report.note("lint of 10,000 statements, CPU", ours_s * 1000, "ms");
+  const Folder folder("/tmp");
+  std::ofstream(folder.path("0001_a.sql")) << text;
+  const double before_s = child_cpu_s();
+  shell(std::string(kLinter) + " " + folder.path("0001_a.sql") + " > /dev/null 2>&1; test -x " + kLinter);
+  report.at_most("lint, beside squawk (CPU)", ours_s / (child_cpu_s() - before_s), 1.0, "×");
 }
 
 }  // namespace
