@@ -157,3 +157,21 @@ def test_a_damaged_dump_stops_it_before_its_first_statement(run, spoil, tmp_path
     spoil("")
     run("up", bundle(tmp_path, "2", INIT | NAME), "--detach")
     assert target.sql("SELECT count(name) FROM users;").strip() == "500"
+
+
+def test_a_restoration_that_fails_leaves_no_database(run, tmp_path, postgres):
+    target = postgres.fresh("restored")
+    run("secrets", "put", "local", "shop/DB", input=target.address)
+    (tmp_path / "bin").mkdir()
+    run("up", bundle(tmp_path, "1", INIT), "--detach")
+    target.sql("INSERT INTO users VALUES (1, 'Mary Ann', 'Lee');")
+    run("migrate", "backup", "local", "shop@1")
+    broken = tmp_path / "bin/pg_restore"
+    broken.write_text(f'#!/bin/sh\n"{shutil.which("pg_restore")}" "$@"\nexit 1\n')
+    broken.chmod(0o755)
+    assert "pg_restore ended" in run("migrate", "restore", "local", "shop@1", "--into", "half_of_it", code=1).stderr
+    databases = postgres.sql("SELECT datname FROM pg_database;")
+    assert "half_of_it" not in databases and "sluice_scratch" not in databases
+    broken.unlink()
+    run("migrate", "restore", "local", "shop@1", "--into", "half_of_it")
+    assert postgres.sql("SELECT first FROM users;", database="half_of_it").strip() == "Mary Ann"
