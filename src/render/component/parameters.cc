@@ -6,8 +6,31 @@
 namespace sluice::component {
 namespace {
 
-// Schemas of parameters and of what environments may override are one for those who read values.
-Result<Schema> both(const ParameterSchemas& schemas) {
+const json::value* at(const Placed& placed, const std::string& pointer) {
+  if (!placed.value) return nullptr;
+  boost::system::error_code failed;
+  const auto* found = placed.value->find_pointer(pointer, failed);
+  return failed ? nullptr : found;
+}
+
+// The leaves of a value, by pointer.
+void each_leaf(const json::value& value, const std::string& pointer,
+               const std::function<void(const std::string&)>& visit) {
+  const auto* object = value.if_object();
+  if (!object || object->empty()) {
+    if (!pointer.empty()) visit(pointer);
+    return;
+  }
+  for (const auto& [name, inner] : *object) {
+    std::string place = pointer + "/";
+    for (const char each : name) place += each == '~' ? "~0" : each == '/' ? "~1" : std::string(1, each);
+    each_leaf(inner, place, visit);
+  }
+}
+
+}  // namespace
+
+Result<Schema> whole_schema(const ParameterSchemas& schemas) {
   auto parameters = Schema::parse(schemas.parameters);
   if (!parameters) {
     auto error = parameters.error();
@@ -33,30 +56,6 @@ Result<Schema> both(const ParameterSchemas& schemas) {
   }
   return Schema::parse(json::object{{"openAPIV3Schema", merged}});
 }
-
-const json::value* at(const Placed& placed, const std::string& pointer) {
-  if (!placed.value) return nullptr;
-  boost::system::error_code failed;
-  const auto* found = placed.value->find_pointer(pointer, failed);
-  return failed ? nullptr : found;
-}
-
-// The leaves of a value, by pointer.
-void each_leaf(const json::value& value, const std::string& pointer,
-               const std::function<void(const std::string&)>& visit) {
-  const auto* object = value.if_object();
-  if (!object || object->empty()) {
-    if (!pointer.empty()) visit(pointer);
-    return;
-  }
-  for (const auto& [name, inner] : *object) {
-    std::string place = pointer + "/";
-    for (const char each : name) place += each == '~' ? "~0" : each == '/' ? "~1" : std::string(1, each);
-    each_leaf(inner, place, visit);
-  }
-}
-
-}  // namespace
 
 void overlay(json::value& base, const json::value& over) {
   auto* into = base.if_object();
@@ -84,7 +83,7 @@ Parameters Parameters::make(const ParameterSchemas& schemas, const Document& sch
     faults.push_back(
         {.code = Code::invalid, .message = std::move(message), .path = path, .position = document.position_of(path)});
   };
-  auto schema = both(schemas);
+  auto schema = whole_schema(schemas);
   if (!schema) {
     fault(schema_document, schema.error().path, schema.error().message);
     return made;

@@ -45,6 +45,10 @@ class Parameters {
   const Document* schema_document_ = nullptr;
 };
 
+// Schemas of parameters and of what environments may override are one for those who read values. Errors have the path
+// within the definition.
+Result<Schema> whole_schema(const ParameterSchemas& schemas);
+
 // Maps are merged, everything else is replaced.
 void overlay(json::value& base, const json::value& over);
 

@@ -274,6 +274,71 @@ Result<bool> Scope::fill(const json::value& template_, const std::string& from, 
   return true;
 }
 
+// ------------------------------------------------------------------------------------------------------------ check
+
+void Scope::check(const json::value& template_, const std::function<void(Error)>& fault) {
+  check(template_, "", fault);
+}
+
+void Scope::check(const json::value& template_, const std::string& at, const std::function<void(Error)>& fault) {
+  if (const auto* object = template_.if_object()) {
+    for (const auto& [key, inner] : *object) {
+      check_text(key, true, pointer_member(at, key), fault);
+      check(inner, pointer_member(at, key), fault);
+    }
+  } else if (const auto* items = template_.if_array()) {
+    for (size_t index = 0; index < items->size(); ++index) {
+      check((*items)[index], at + "/" + std::to_string(index), fault);
+    }
+  } else if (const auto* text = template_.if_string()) {
+    check_text(*text, false, at, fault);
+  }
+}
+
+void Scope::check_text(std::string_view text, bool is_key, const std::string& at,
+                       const std::function<void(Error)>& fault) {
+  const auto located = [&](Error error) {
+    error.path = at;
+    fault(std::move(error));
+  };
+  auto parts = parts_of(text);
+  if (!parts) return located(parts.error());
+  const auto whole = parts_of(trimmed(text));
+  for (const auto& part : *parts) {
+    if (!part.expression) continue;
+    auto compiled = program(part.text);
+    if (!compiled) {
+      located(compiled.error());
+      continue;
+    }
+    const auto kind = (*compiled)->type().kind;
+    const bool stands_alone = whole->size() == 1;
+    if (is_key && stands_alone && kind != cel::TypeKind::string && kind != cel::TypeKind::dynamic) {
+      located(refuse("the key " + std::string(text) + " must give a string, and gives " +
+                     cel::to_string((*compiled)->type())));
+    }
+  }
+}
+
+Result<const cel::Type*> Scope::type_of(std::string_view text) {
+  auto compiled = only_program(text);
+  if (!compiled) return compiled.error();
+  return &(*compiled)->type();
+}
+
+const cel::Type* Scope::type_of_turn(const cel::Type& type) {
+  switch (type.kind) {
+    case cel::TypeKind::list:
+      return type.inner[0];
+    case cel::TypeKind::map:
+    case cel::TypeKind::object:
+    case cel::TypeKind::dynamic:
+      return types().dynamic();
+    default:
+      return nullptr;
+  }
+}
+
 Result<std::vector<std::string>> expressions_of(std::string_view text) {
   auto parts = parts_of(text);
   if (!parts) return parts.error();

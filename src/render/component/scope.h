@@ -43,6 +43,13 @@ class Scope {
   // Of a text that is one expression, which must give a bool.
   Result<bool> holds(std::string_view text);
 
+  // What can be said before there are values: the faults of a template's expressions, each with the path of its text.
+  void check(const json::value& template_, const std::function<void(Error)>& fault);
+  // Of a text that is one expression.
+  Result<const cel::Type*> type_of(std::string_view text);
+  // The type of what turns() gives for a text of this type; null if it can give no turns.
+  const cel::Type* type_of_turn(const cel::Type& type);
+
   struct Turn {
     cel::Value value;
     const cel::Type* type;
@@ -60,6 +67,8 @@ class Scope {
   Result<std::vector<Piece>> pieces_of(std::string_view text);
   Result<const cel::Program*> program(std::string_view expression);
   Result<const cel::Program*> only_program(std::string_view text);
+  void check(const json::value& template_, const std::string& at, const std::function<void(Error)>& fault);
+  void check_text(std::string_view text, bool is_key, const std::string& at, const std::function<void(Error)>& fault);
   Result<cel::Value> run(const cel::Program& program);
   Result<cel::Value> value_of(std::string_view text, bool& traced);
   Result<bool> fill(const json::value& template_, const std::string& from, const std::string& to, json::value& made,

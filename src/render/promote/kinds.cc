@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json_reader.h"
+#include "render/component/check.h"
 #include "render/component/schema.h"
 #include "render/promote/freeze.h"
 
@@ -53,8 +54,8 @@ class Reader {
       }
       objects_.faults.push_back(fault);
     }
-    for (const auto& [name, each] : objects_.kinds.types) check_schemas(each);
-    for (const auto& [name, each] : objects_.kinds.addons) check_schemas(each);
+    for (const auto& [name, each] : objects_.kinds.types) check_definition(each);
+    for (const auto& [name, each] : objects_.kinds.addons) check_definition(each);
     for (const auto& [name, each] : objects_.releases) check(each);
     for (const auto& [name, each] : objects_.pipelines) check(each);
     return std::move(objects_);
@@ -82,6 +83,15 @@ class Reader {
 
   void fault(const Document& document, const std::string& path, std::string message, std::string next = "") {
     objects_.faults.push_back(fault_at(document, path, std::move(message), std::move(next)));
+  }
+
+  // Its schemas, and its expressions against them.
+  template <class K>
+  void check_definition(const Defined<K>& defined) {
+    const size_t before = objects_.faults.size();
+    check_schemas(defined);
+    if (objects_.faults.size() > before) return;
+    for (auto& each : component::check_expressions(defined)) objects_.faults.push_back(std::move(each));
   }
 
   template <class K>
