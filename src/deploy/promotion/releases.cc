@@ -83,8 +83,13 @@ json::value pin_object(const PinDocument& pin) {
             {"conditions", json::array{std::move(condition)}}}}};
 }
 
-json::value release_object(const release::ReleaseFound& found) {
-  json::value document = json_in(found.record.document);
+json::value release_object(const States& states, const release::ReleaseFound& found) {
+  json::value document = promote::with_content(
+      json_in(found.record.document), [&](const std::string& digest) -> std::optional<std::string> {
+        const auto kept = states.release().get(release::ReleaseTId(digest.empty() ? "-" : digest));
+        auto text = kept ? promote::unpacked(kept->text) : Result<std::string>(Error{});
+        return kept && text ? std::optional(*std::move(text)) : std::nullopt;
+      });
   if (!document.is_object()) return document;
   auto& metadata = document.as_object()["metadata"];
   if (!metadata.is_object()) metadata = json::object{};
@@ -132,7 +137,7 @@ Result<std::vector<DefinedObject>> read_definitions(const lang::Reading& reading
   }
   for (const auto& each : states.release().all()) {
     if (wanted("Release", each.id.text())) {
-      all.push_back({"Release", each.id.text(), each.record.createdAt, release_object(each)});
+      all.push_back({"Release", each.id.text(), each.record.createdAt, release_object(states, each)});
     }
   }
   for (const auto& each : states.pin().all()) {

@@ -219,6 +219,50 @@ Result<Content> with_image(Content content, const std::string& image) {
   return content;
 }
 
+namespace {
+
+// Calls visit for each place of a Release where a definition stands.
+void each_definition(json::value& document,
+                     const std::function<void(Role role, const std::string& name, json::value& content)>& visit) {
+  auto* object = document.if_object();
+  json::value* spec = object ? object->if_contains("spec") : nullptr;
+  if (!spec || !spec->is_object()) return;
+  const auto reference = [&](Role role, json::value* each) {
+    json::value* content = each && each->is_object() ? each->as_object().if_contains("content") : nullptr;
+    if (content && !content->is_null()) visit(role, text_of(*each, "/name"), *content);
+  };
+  reference(Role::component, spec->as_object().if_contains("component"));
+  reference(Role::componentTypeDefinition, spec->as_object().if_contains("componentTypeDefinition"));
+  json::value* addons = spec->as_object().if_contains("addons");
+  if (addons && addons->is_array()) {
+    for (json::value& each : addons->as_array()) reference(Role::addon, &each);
+  }
+  if (json::value* workload = spec->as_object().if_contains("workload")) {
+    visit(Role::workload, text_of(*spec, "/component/name"), *workload);
+  }
+}
+
+}  // namespace
+
+json::value without_content(json::value document,
+                            const std::function<std::string(Role role, const std::string& name)>& digest_of) {
+  each_definition(document, [&](Role role, const std::string& name, json::value& content) {
+    if (auto digest = digest_of(role, name); !digest.empty()) content = digest;
+  });
+  return document;
+}
+
+json::value with_content(json::value document,
+                         const std::function<std::optional<std::string>(const std::string& digest)>& text_of_digest) {
+  each_definition(document, [&](Role, const std::string&, json::value& content) {
+    if (!content.is_string()) return;
+    const auto text = text_of_digest(std::string(content.as_string()));
+    auto parsed = text ? parse_json_value(*text) : Result<json::value>(Error{});
+    if (text && parsed) content = *std::move(parsed);
+  });
+  return document;
+}
+
 std::string next_name(const std::string& component, int64_t seconds, const std::vector<std::string>& taken) {
   const auto moment = static_cast<std::time_t>(seconds);
   std::tm day{};

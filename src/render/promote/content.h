@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ Result<ReleaseSpec> freeze(const component::Kinds& kinds, const std::string& com
 // The image of the workload, and the same content with another one.
 std::string image_of(const Content& content);
 Result<Content> with_image(Content content, const std::string& image);
+
+// A Release as JSON with digests in the place of definitions that are kept elsewhere, and with what is kept there
+// again. A definition that has no digest, or of whose digest there is no text, stays as it is.
+json::value without_content(json::value document,
+                            const std::function<std::string(Role role, const std::string& name)>& digest_of);
+json::value with_content(json::value document,
+                         const std::function<std::optional<std::string>(const std::string& digest)>& text_of_digest);
 
 // "checkout-20261119-3": the next of a component on a day, after those that are there.
 std::string next_name(const std::string& component, int64_t seconds, const std::vector<std::string>& taken);

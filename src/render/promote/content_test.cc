@@ -99,6 +99,28 @@ TEST(PromoteContent, AReleaseIsFrozenOfWhatIsDefined) {
   EXPECT_EQ(freeze(kinds, "cart", "").error().message, "there is no Component 'cart'");
 }
 
+TEST(PromoteContent, DefinitionsAreKeptElsewhere) {
+  const auto document = json::parse(R"({"metadata": {"name": "r"}, "spec": {
+      "component": {"name": "shop", "content": {"kind": "Component"}},
+      "componentTypeDefinition": {"name": "web", "gitRef": {"path": "web.yaml"}},
+      "addons": [{"name": "disk", "content": {"kind": "Addon"}}, {"name": "other", "content": {"kind": "Addon"}}],
+      "workload": {"kind": "Workload"}}})");
+  const auto sparse = without_content(document, [](Role role, const std::string& name) -> std::string {
+    return name == "other" ? "" : std::string(boost::describe::enum_to_string(role, "")) + ":" + name;
+  });
+  EXPECT_EQ(sparse.at("spec").at("component").at("content"), json::value("component:shop"));
+  EXPECT_EQ(sparse.at("spec").at("componentTypeDefinition"), document.at("spec").at("componentTypeDefinition"));
+  EXPECT_EQ(sparse.at("spec").at("addons").at(0).at("content"), json::value("addon:disk"));
+  EXPECT_EQ(sparse.at("spec").at("addons").at(1), document.at("spec").at("addons").at(1));
+  EXPECT_EQ(sparse.at("spec").at("workload"), json::value("workload:shop"));
+  const auto whole = with_content(sparse, [](const std::string& digest) -> std::optional<std::string> {
+    if (digest == "addon:disk") return R"({"kind": "Addon"})";
+    if (digest == "component:shop") return R"({"kind": "Component"})";
+    return digest == "workload:shop" ? std::optional<std::string>(R"({"kind": "Workload"})") : std::nullopt;
+  });
+  EXPECT_EQ(whole, document);
+}
+
 TEST(PromoteContent, NamesCountTheDay) {
   constexpr int64_t kDay = 1'762'041'600;  // 2025-11-02
   EXPECT_EQ(next_name("shop", kDay, {}), "shop-20251102-1");

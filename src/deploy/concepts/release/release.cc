@@ -40,6 +40,20 @@ void keep_parts(State& state, const ReleaseId& id, const std::vector<From>& part
   state.parts(id).assign(kept);
 }
 
+// What its parts hold is not kept a second time.
+template <class From>
+std::string kept_document(const std::string& document, const std::vector<From>& parts) {
+  auto parsed = parse_json_value(document);
+  if (!parsed) return promote::packed(document);
+  const auto digest_of = [&](promote::Role role, const std::string& name) -> std::string {
+    for (const auto& each : parts) {
+      if (each.role == boost::describe::enum_to_string(role, "") && each.name == name) return each.digest;
+    }
+    return "";
+  };
+  return promote::packed(write(promote::without_content(*std::move(parsed), digest_of)));
+}
+
 std::optional<ReleaseFound> newest_of(const State& state, const std::string& component) {
   std::optional<ReleaseFound> newest;
   for (const auto& each : state.find_by_component(component)) {
@@ -141,7 +155,7 @@ Cut::Result Release::cut(const Cut& ask, State& state) {
     return Cut::Exists{.release = id, .message = "the release " + name + " is there, and never changes"};
   }
   state.put(id, {.component = ask.component,
-                 .document = promote::packed(ask.document),
+                 .document = kept_document(ask.document, ask.parts),
                  .documentDigest = digest_of_text(ask.document),
                  .identity = ask.identity,
                  .image = ask.image,
@@ -215,7 +229,7 @@ Put::Outcome Release::finish_put(const Put& ask, const Put::Outcome& outcome, St
     const auto before = state.get(id);
     if (before && before->ready) continue;
     state.put(id, {.component = each.component,
-                   .document = promote::packed(each.document),
+                   .document = kept_document(each.document, each.parts),
                    .documentDigest = digest_of_text(each.document),
                    .identity = each.identity,
                    .image = each.image,
