@@ -26,6 +26,7 @@
 #include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/promotion/git_watch.h"
+#include "deploy/promotion/pin_watch.h"
 #include "deploy/promotion/release_means.h"
 #include "deploy/providers/certificate/acme/acme_issuer.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
@@ -153,6 +154,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(releases.sources());
   deploy::GitWatch git_watch(clock, releases.sources());
   loaded.observers.push_back(&git_watch);
+  deploy::PinWatch pin_drift_watch(clock, deploy::live_in(cluster));
+  loaded.observers.push_back(&pin_drift_watch);
   loaded.tools.add<Disk>(disk);
   // The operator's key is made with the store, before any effect can ask for it.
   const auto operator_key = [&] {

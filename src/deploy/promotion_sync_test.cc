@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -202,6 +203,42 @@ TEST_F(PromotionSync, Choreo21PathsAreKept) {
   EXPECT_THAT(said(promote("staging", "local")), StartsWith("ok")) << "local has it already";
 }
 
+TEST_F(PromotionSync, WhatIsAppliedWithAPinThatMayNotMoveIsUndone) {
+  define(settings("cart", "local", "{}"));
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  // When something was kept is not what it says.
+  const auto kept = [&] {
+    std::string all;
+    for (const char* relation : {"Definition", "Settings", "Pipeline", "Pipeline.paths", "Release", "Pin"}) {
+      for (auto [key, row] : kit.rows(relation)) {
+        row.as_object().erase("since");
+        all += key + " " + write(row) + "\n";
+      }
+    }
+    return all;
+  };
+  const std::string before = kept();
+  const auto becomes_as_before = [&] { return eventually([&] { return kept() == before; }); };
+  std::string type = kType;
+  type.replace(type.find("default=red"), 11, "default=pink");
+  const std::string more = pipeline("", 60) + type + component("cart") + settings("shop", "local", "{color: green}") +
+                           settings("cart", "local", "{color: green}") + kHead +
+                           "kind: ReleasePin\nmetadata: {name: shop-prod}\nspec: {component: shop, environment: prod, "
+                           "releaseName: " +
+                           first + "}\n";
+  EXPECT_EQ(said(apply(more)),
+            "refused: no environment before prod in main runs " + first + " of shop; nothing was changed");
+  EXPECT_TRUE(becomes_as_before()) << kept() << "instead of\n" << before;
+  EXPECT_EQ(config("shop", "local"), R"({"color":"red"})");
+  EXPECT_EQ(kit.elements("Pin.locks", "shop/local").size(), 1U) << "it was not brought up anew";
+  const auto end = apply(more + kHead +
+                         "kind: DeploymentPipeline\nmetadata: {name: other}\nspec: {promotionPaths: "
+                         "[{sourceEnvironmentRef: {name: a}, targetEnvironmentRefs: [{name: b}]}]}\n");
+  EXPECT_THAT(said(end), StartsWith("refused: the Component names no pipeline, and there are 2"));
+  EXPECT_TRUE(becomes_as_before()) << kept() << "instead of\n" << before;
+}
+
 TEST_F(PromotionSync, Choreo22NobodySkipsAnEnvironment) {
   define();
   const std::string first = release("shop", "1");
@@ -309,6 +346,129 @@ TEST_F(PromotionSync, SeveralMoveTogetherOrAllGoBack) {
   EXPECT_EQ(runs("shop", "staging"), shop1) << "it is brought back";
   EXPECT_THAT(said(promote("local", "staging", {"cart"})), StartsWith("rejected: " + cart2 + " of cart"));
   EXPECT_EQ(promote("local", "staging", {"shop"}).variant, "ok");
+}
+
+TEST_F(PromotionSync, OfTwoPromotionsAtOnceOneWins) {
+  define();
+  ASSERT_EQ(set("shop", "local", release("shop", "1")).variant, "ok");
+  ASSERT_EQ(promote("local", "staging").variant, "ok");
+  const auto generation = [&] { return pin("shop", "staging").at("generation").as_int64(); };
+  for (int round = 0; round < 5; ++round) {
+    const std::string next = release("shop", std::to_string(round + 2));
+    ASSERT_EQ(set("shop", "local", next).variant, "ok");
+    const int64_t before = generation();
+    const size_t ended = kit.ends("Pin/promote").size();
+    for (int i = 0; i < 3; ++i) {
+      kit.start("Pin/promote", {{"components", json::array{}}, {"fromEnv", "local"}, {"toEnv", "staging"}});
+    }
+    ASSERT_TRUE(eventually([&] { return kit.ends("Pin/promote").size() == ended + 3; }));
+    size_t won = 0;
+    const auto ends = kit.ends("Pin/promote");
+    for (size_t i = ended; i < ends.size(); ++i) {
+      won += ends[i].variant == "ok";
+      // One that came later finds nothing to do; the others have seen what is not so any more.
+      EXPECT_TRUE(ends[i].variant == "ok" || ends[i].variant == "changed") << said(ends[i]);
+    }
+    EXPECT_GE(won, 1U);
+    EXPECT_EQ(generation(), before + 1) << "the pin has moved once";
+    EXPECT_EQ(runs("shop", "staging"), next);
+  }
+}
+
+// The type of which a new release takes its traffic in steps.
+std::string gradual_type() {
+  return kType + "          rollout: {strategy: canary, steps: [10%], analysis: {interval: 1, warmUp: 0, settle: 0}}\n";
+}
+
+class PromotionRollouts : public PromotionSync {
+ protected:
+  PromotionRollouts() { EXPECT_EQ(apply(pipeline() + gradual_type() + component("shop")).variant, "ok"); }
+  // Answers the next analysis of a rollout.
+  void judge(const std::string& verdict) {
+    std::string found;
+    ASSERT_TRUE(eventually([&] {
+      for (const auto& [key, row] : kit.rows("Telemetry[A]")) {
+        if (!judged.contains(key)) found = key;
+      }
+      return !found.empty();
+    })) << "nobody asks for a verdict: "
+        << write(pin("shop", "local"));
+    judged.insert(found);
+    ASSERT_EQ(kit.run("Telemetry/report", {{"analysis", found},
+                                           {"verdict", verdict},
+                                           {"reason", "it fails"},
+                                           {"errorRate", 0.0},
+                                           {"latencyP99", 1},
+                                           {"sampleSize", 1'000},
+                                           {"samplesNeeded", 10},
+                                           {"endpoint", "main"}})
+                  .variant,
+              "ok");
+  }
+  void begin_set(const std::string& release) {
+    kit.start(
+        "Pin/set",
+        {{"pins",
+          json::array{{{"component", "shop"}, {"environment", "local"}, {"release", release}, {"state", "Active"}}}},
+         {"wait", true}});
+  }
+  bool ends_as(const std::string& variant, size_t number) {
+    return eventually([&] { return kit.ends("Pin/set").size() == number; }) &&
+           kit.ends("Pin/set").back().variant == variant;
+  }
+  // The shares of the pin's deployment.
+  std::string shares() {
+    std::string all;
+    for (const auto& each :
+         kit.elements("Traffic.entries", std::string(pin("shop", "local").at("deployment").as_string()))) {
+      all += write(each.at("weightBps")) + " ";
+    }
+    return all;
+  }
+  std::set<std::string> judged;
+};
+
+TEST_F(PromotionRollouts, AReleaseTakesItsTrafficInSteps) {
+  ASSERT_EQ(set("shop", "local", release("shop", "1")).variant, "ok");
+  EXPECT_EQ(kit.count("Rollout"), 0U) << "there is nothing to take traffic from";
+  const std::string second = release("shop", "2");
+  begin_set(second);
+  judge("healthy");
+  ASSERT_TRUE(ends_as("ok", 2)) << said(kit.ends("Pin/set").back());
+  EXPECT_EQ(runs("shop", "local"), second);
+  EXPECT_EQ(shares(), "10000 ");
+  EXPECT_EQ(kit.count("Rollout"), 1U);
+  EXPECT_TRUE(eventually([&] { return world.running().size() == 1; })) << "the one before is retired";
+  // What went back is there at once.
+  EXPECT_EQ(kit.run("Pin/rollback", {{"pin", "shop/local"}}).variant, "ok");
+  EXPECT_EQ(kit.count("Rollout"), 1U);
+}
+
+TEST_F(PromotionRollouts, AnAbortedRolloutPutsThePinBackAndRejectsTheRelease) {
+  const std::string first = release("shop", "1"), second = release("shop", "2");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  begin_set(second);
+  judge("unhealthy");
+  ASSERT_TRUE(ends_as("failed", 2)) << said(kit.ends("Pin/set").back());
+  EXPECT_EQ(said(kit.ends("Pin/set").back()),
+            "failed: shop in local: its rollout ended before 100 %: it fails; what ran before stays");
+  EXPECT_TRUE(eventually([&] { return pin("shop", "local").at("ready") == json::value(true); }))
+      << write(pin("shop", "local"));
+  EXPECT_EQ(pin("shop", "local").at("release"), json::value(first));
+  EXPECT_EQ(shares(), "10000 ");
+  EXPECT_THAT(said(set("shop", "local", second)), StartsWith("rejected: " + second + " of shop did not become ready"));
+}
+
+TEST_F(PromotionRollouts, AMoveEndsTheRolloutBeforeIt) {
+  const std::string first = release("shop", "1"), second = release("shop", "2"), third = release("shop", "3");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  begin_set(second);
+  ASSERT_TRUE(eventually([&] { return kit.count("Telemetry[A]") > 0; }));
+  for (const auto& [key, row] : kit.rows("Telemetry[A]")) judged.insert(key);
+  begin_set(third);
+  judge("healthy");
+  EXPECT_TRUE(eventually([&] { return runs("shop", "local") == third; })) << write(pin("shop", "local"));
+  EXPECT_EQ(shares(), "10000 ");
 }
 
 TEST_F(PromotionSync, OfTwoChangesOfOnePinOneWins) {

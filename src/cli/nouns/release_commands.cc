@@ -411,10 +411,12 @@ Result<Code> pin_history(Context& context) {
 }
 
 json::object one_pin(const Context& context, const char* state) {
-  return {{"component", context.given.text("component")},
-          {"environment", context.given.text("environment")},
-          {"release", context.given.text("release")},
-          {"state", state}};
+  json::object pin{{"component", context.given.text("component")},
+                   {"environment", context.given.text("environment")},
+                   {"release", context.given.text("release")},
+                   {"state", state}};
+  if (context.given.has("drift")) pin["drift"] = context.given.text("drift");
+  return pin;
 }
 
 std::string pins_in_words(const host::Answer& answer) {
@@ -665,12 +667,16 @@ void add_release_commands(Commands& commands) {
                                    {.name = "environment", .value = "NAME", .help = "only in this environment"}}),
        .example = "sluice pins list",
        .run = list_pins});
-  commands.add({.name = "pins set",
-                .summary = "Pin a release, under the rules of its pipeline",
-                .args = {component, environment, release},
-                .options = changing_options({overriding, {.name = "undeploy", .help = "let it run no more"}}),
-                .example = "sluice pins set checkout dev checkout-20261119-1",
-                .run = set_pin});
+  commands.add(
+      {.name = "pins set",
+       .summary = "Pin a release, under the rules of its pipeline",
+       .args = {component, environment, release},
+       .options = changing_options(
+           {overriding,
+            {.name = "undeploy", .help = "let it run no more"},
+            {.name = "drift", .value = "WHAT", .help = "report what others change in a cluster, or correct it"}}),
+       .example = "sluice pins set checkout dev checkout-20261119-1",
+       .run = set_pin});
   commands.add({.name = "pins history",
                 .summary = "List what a component has run in an environment",
                 .args = {component, environment},

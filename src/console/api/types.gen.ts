@@ -98,7 +98,7 @@ export interface Views {
   };
   pins: {
     query: { component?: string; environment?: string };
-    document: Array<{ pin: string; component: string; environment: string; pipeline: string; release: string; state: string; applied_release: string; generation: number; observed_generation: number; ready: boolean; reason: string; message: string; ready_at: string | null; deployment: string; revision: string; held: number | null; rejected: Array<string> }>;
+    document: Array<{ pin: string; component: string; environment: string; pipeline: string; release: string; state: string; applied_release: string; generation: number; observed_generation: number; ready: boolean; reason: string; message: string; ready_at: string | null; deployment: string; revision: string; held: number | null; rejected: Array<string>; on_drift: string; drift: Array<string> }>;
   };
   pipelines: {
     query: Record<string, never>;

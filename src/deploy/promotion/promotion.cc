@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "crypto/sha256.h"
 #include "definition.gen.h"
+#include "git_source.gen.h"
 #include "migration.gen.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
@@ -127,13 +128,44 @@ std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& 
   }
   for (const auto& [name, each] : objects.pins) {
     const auto before = states.pin().get(pin::PinId(name));
-    const bool active = each.value.spec.state == promote::PinState::Active;
-    note(before ? std::optional(before->release == each.value.spec.releaseName &&
-                                (before->wanted == pin::PinWanted::Active_) == active)
-                : std::nullopt,
-         "ReleasePin", name_of(each.value.spec.component, each.value.spec.environment));
+    const auto& spec = each.value.spec;
+    const auto same = [&] {
+      return before->release == spec.releaseName &&
+             (before->wanted == pin::PinWanted::Active_) == (spec.state == promote::PinState::Active) &&
+             (before->onDrift == pin::PinOnDrift::correct) == (spec.drift == promote::PinDrift::correct);
+    };
+    note(before ? std::optional(same()) : std::nullopt, "ReleasePin",
+         name_of(each.value.spec.component, each.value.spec.environment));
   }
   return signs;
+}
+
+std::vector<KeptObject> kept_now(const States& states, const promote::Objects& objects) {
+  std::vector<KeptObject> all;
+  const auto note = [&](const char* kind, const auto& objects_of_kind, const auto& find) {
+    for (const auto& [name, each] : objects_of_kind) {
+      const auto before = find(name);
+      if (before && before->document == kept_text(each.document)) continue;
+      all.push_back({kind, name, before ? before->document : ""});
+    }
+  };
+  const auto definitions = [&](const char* kind, const auto& objects_of_kind) {
+    note(kind, objects_of_kind, [&](const std::string& name) {
+      return states.definition().get(definition::DefinitionId(std::string(kind) + "/" + name));
+    });
+  };
+  definitions("ComponentTypeDefinition", objects.kinds.types);
+  definitions("Addon", objects.kinds.addons);
+  definitions("Component", objects.kinds.components);
+  definitions("Workload", objects.kinds.workloads);
+  note("DeploymentPipeline", objects.pipelines,
+       [&](const std::string& name) { return states.pipeline().get(pipeline::PipelineId(name)); });
+  note("EnvSettings", objects.kinds.settings,
+       [&](const std::string& name) { return states.settings().get(settings::SettingsId(name)); });
+  for (const auto& [name, unused] : objects.releases) {
+    if (!states.release().has(release::ReleaseId(name))) all.push_back({"Release", name, ""});
+  }
+  return all;
 }
 
 component::Kinds defined_kinds(const States& states) {
@@ -254,6 +286,16 @@ std::optional<Awaited> waits_for(const States& states, const std::string& compon
   return std::nullopt;
 }
 
+std::vector<std::string> starts_together(const States& states, const std::string& component,
+                                         const std::string& environment, const std::string& release) {
+  std::vector<std::string> all;
+  for (const std::string& provider : providers_of(states, release)) {
+    std::set<std::string> seen;
+    if (provider != component && leads_to(states, provider, component, environment, seen)) all.push_back(provider);
+  }
+  return all;
+}
+
 LockFacts facts_of(const States& states, const std::string& revision) {
   LockFacts facts;
   const revision::RevisionId id(revision.empty() ? "-" : revision);
@@ -314,18 +356,24 @@ Result<Timing> timing_of(const States& states, const std::string& pipeline, cons
   return timing;
 }
 
-std::vector<std::string> needless_releases(const States& states) {
+std::vector<std::string> needless_releases(const States& states, int64_t now_ms) {
   std::set<std::string> needed;
-  std::map<std::string, size_t> environments;  // of a component
+  std::map<std::string, std::set<std::string>> pipelines;  // of a component
   for (const auto& each : states.pin().all()) {
     needed.insert(each.record.release);
     needed.insert(each.record.applied);
     for (const auto& lock : states.pin().locks(each.id)) needed.insert(lock.value.release);
-    auto& count = environments[each.record.component];
-    count = std::max(
-        count, states.pipeline()
-                   .stages(pipeline::PipelineId(each.record.pipeline.empty() ? std::string("-") : each.record.pipeline))
-                   .size());
+    if (!each.record.pipeline.empty()) pipelines[each.record.component].insert(each.record.pipeline);
+  }
+  struct Kept {
+    size_t releases = 0;
+    int64_t younger_than_ms = 0;
+  };
+  std::map<std::string, Kept> kept_by;  // a pipeline
+  for (const auto& each : states.pipeline().all()) {
+    const auto parsed = read<promote::PipelineKind>(document_of(each.record.document, each.id.text()));
+    kept_by[each.id.text()] = {states.pipeline().stages(each.id).size(),
+                               parsed ? parsed->spec.retentionSeconds * 1000 : 0};
   }
   std::map<std::string, std::vector<std::pair<int64_t, std::string>>> all;
   for (const auto& each : states.release().all()) {
@@ -334,13 +382,31 @@ std::vector<std::string> needless_releases(const States& states) {
   std::vector<std::string> needless;
   for (auto& [component, releases] : all) {
     std::sort(releases.rbegin(), releases.rend());
-    for (size_t index = environments[component] + kSpareReleases; index < releases.size(); ++index) {
-      const std::string& name = releases[index].second;
-      if (!needed.contains(name) && !awaits_approval(states, name)) needless.push_back(name);
+    Kept kept;
+    for (const std::string& pipeline : pipelines[component]) {
+      kept.releases = std::max(kept.releases, kept_by[pipeline].releases);
+      kept.younger_than_ms = std::max(kept.younger_than_ms, kept_by[pipeline].younger_than_ms);
+    }
+    // One that was never pinned would take the only pipeline.
+    if (pipelines[component].empty() && kept_by.size() == 1) kept = kept_by.begin()->second;
+    for (size_t index = kept.releases + kSpareReleases; index < releases.size(); ++index) {
+      const auto& [created_ms, name] = releases[index];
+      const bool young = now_ms - created_ms < kept.younger_than_ms;
+      if (!young && !needed.contains(name) && !awaits_approval(states, name)) needless.push_back(name);
     }
   }
   std::sort(needless.begin(), needless.end());
   return needless;
+}
+
+std::set<std::string> releases_in_git(const States& states) {
+  std::set<std::string> names;
+  for (const auto& each : states.git_source().all()) {
+    for (const auto& object : states.git_source().objects(each.id)) {
+      if (object.value.kind == "Release") names.insert(object.value.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace sluice::deploy::views

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct AppliedSign {
   std::string sign, kind, name;
 };
 std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& objects);
+
+// What is kept now in the place of each object that would change, pins aside; an empty document is not there. Settings
+// have the name "component/environment". A Release never changes: it stands here only if it is new.
+struct KeptObject {
+  std::string kind, name, document;
+};
+std::vector<KeptObject> kept_now(const States& states, const promote::Objects& objects);
 
 // The definitions that are applied now.
 component::Kinds defined_kinds(const States& states);
@@ -61,6 +69,10 @@ struct Awaited {
 };
 std::optional<Awaited> waits_for(const States& states, const std::string& component, const std::string& environment,
                                  const std::string& release);
+
+// The components that it and they wait for: all of them start together.
+std::vector<std::string> starts_together(const States& states, const std::string& component,
+                                         const std::string& environment, const std::string& release);
 
 // What a lock says of a revision beside the objects that were applied.
 struct LockedSecret {
@@ -102,6 +114,8 @@ Result<Timing> timing_of(const States& states, const std::string& pipeline, cons
                          const std::string& release, const std::string& to, int64_t now_ms, const TimeZones& zones);
 
 // The releases that nothing needs: what Release/gc may forget.
-std::vector<std::string> needless_releases(const States& states);
+std::vector<std::string> needless_releases(const States& states, int64_t now_ms);
+// Those among releases that a branch has, which is watched: they are removed there.
+std::set<std::string> releases_in_git(const States& states);
 
 }  // namespace sluice::deploy::views

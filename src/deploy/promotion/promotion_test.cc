@@ -13,6 +13,7 @@
 #include "base/real_disk.h"
 #include "definition.gen.h"
 #include "deploy/testing_views.h"
+#include "git_source.gen.h"
 #include "migration.gen.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
@@ -57,10 +58,12 @@ TEST_F(PromotionViews, AConsumerWaitsUnlessBothWait) {
   EXPECT_EQ(waits_for(states, "a", "dev", "a1").value().provider, "b");
   pin("b", "b1", true);
   EXPECT_FALSE(waits_for(states, "a", "dev", "a1"));
+  EXPECT_TRUE(starts_together(states, "a", "dev", "a1").empty());
   release("b2", "b", 2, "a");
   pin("b", "b2", false);
   pin("a", "a1", false);
   EXPECT_FALSE(waits_for(states, "a", "dev", "a1")) << "a circle starts together";
+  EXPECT_EQ(starts_together(states, "a", "dev", "a1"), std::vector<std::string>{"b"});
 }
 
 TEST_F(PromotionViews, ALockKnowsWhatItsRevisionHad) {
@@ -95,10 +98,24 @@ TEST_F(PromotionViews, TheOnlyPipelineCounts) {
 
 TEST_F(PromotionViews, WhatAwaitsApprovalIsNeeded) {
   for (int i = 0; i < 7; ++i) release("a" + std::to_string(i), "a", i);
-  EXPECT_EQ(needless_releases(states), (std::vector<std::string>{"a0", "a1"}));
+  EXPECT_EQ(needless_releases(states, 0), (std::vector<std::string>{"a0", "a1"}));
   approval::State(rows.rows).put(approval::ApprovalId("x"),
                                  {.action = "Pin/set", .input = R"({"pins":[{"release":"a0"}]})", .status = "waiting"});
-  EXPECT_EQ(needless_releases(states), (std::vector<std::string>{"a1"}));
+  EXPECT_EQ(needless_releases(states, 0), (std::vector<std::string>{"a1"}));
+}
+
+std::string pipeline_document(int64_t retention_s) {
+  return R"({"apiVersion": "openchoreo.dev/v1alpha1", "kind": "DeploymentPipeline", "metadata": {"name": "main"}, )"
+         R"("spec": {"promotionPaths": [], "retentionSeconds": )" +
+         std::to_string(retention_s) + "}}";
+}
+
+TEST_F(PromotionViews, WhatABranchHasIsRemovedThere) {
+  git_source::State sources(rows.rows);
+  sources.put(git_source::GitSourceId("infra"), {});
+  sources.objects(git_source::GitSourceId("infra")).push({.kind = "Component", .name = "a0"});
+  sources.objects(git_source::GitSourceId("infra")).push({.kind = "Release", .name = "a1"});
+  EXPECT_EQ(releases_in_git(states), std::set<std::string>{"a1"});
 }
 
 // Of each history, what is forgotten is what a plain reading of the rule says.
@@ -110,7 +127,9 @@ TEST_F(PromotionViews, WhatIsNeedlessEqualsTheRule) {
     pin::State pins(history.rows);
     pipeline::State pipelines(history.rows);
     const size_t environments = random() % 4;
-    pipelines.put(pipeline::PipelineId("main"), {});
+    const int64_t young_s = random() % 2 == 0 ? 0 : static_cast<int64_t>(random() % 30'000);
+    pipelines.put(pipeline::PipelineId("main"), {.document = pipeline_document(young_s)});
+    const int64_t now_ms = 32'000'000;
     for (size_t i = 0; i < environments; ++i) {
       pipelines.stages(pipeline::PipelineId("main")).push({.environment = "e" + std::to_string(i)});
     }
@@ -134,15 +153,16 @@ TEST_F(PromotionViews, WhatIsNeedlessEqualsTheRule) {
       pins.locks(id).push({.number = 1, .release = locked});
       needed.insert({wanted, applied, locked});
     }
-    const size_t kept = (needed.empty() ? 0 : environments) + 5;
+    const size_t kept = environments + 5;
     std::vector<std::string> expected;
     size_t newer = by_age.size();
     for (const auto& [at, name] : by_age) {
       --newer;
-      if (newer >= kept && !needed.contains(name)) expected.push_back(name);
+      const bool young = at > now_ms - young_s * 1000;
+      if (newer >= kept && !young && !needed.contains(name)) expected.push_back(name);
     }
     std::sort(expected.begin(), expected.end());
-    ASSERT_EQ(needless_releases(States(history)), expected) << "round " << round;
+    ASSERT_EQ(needless_releases(States(history), now_ms), expected) << "round " << round;
   }
 }
 

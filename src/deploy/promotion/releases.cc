@@ -42,6 +42,8 @@ PinDocument pin_document(const States& states, const pin::PinFound& found) {
   if (record.readyAt) document.ready_at = *record.readyAt;
   if (record.held) document.held = *record.held;
   for (const auto& each : states.pin().rejected(found.id)) document.rejected.push_back(each.value.release);
+  document.on_drift = record.onDrift == pin::PinOnDrift::correct ? "correct" : "report";
+  for (const auto& each : states.pin().drift(found.id)) document.drift.push_back(each.value);
   return document;
 }
 
@@ -73,6 +75,7 @@ json::value pin_object(const PinDocument& pin) {
   if (pin.ready_at) condition["lastTransitionTime"] = lang::to_text(*pin.ready_at);
   json::object spec{{"component", pin.component}, {"environment", pin.environment}, {"releaseName", pin.release}};
   if (pin.state != "Active") spec["state"] = pin.state;
+  if (pin.on_drift != "report") spec["drift"] = pin.on_drift;
   return {{"apiVersion", component::kKindsVersion},
           {"kind", "ReleasePin"},
           {"metadata", {{"name", pin.component + "-" + pin.environment}}},
@@ -80,6 +83,7 @@ json::value pin_object(const PinDocument& pin) {
           {"status",
            {{"appliedRelease", pin.applied_release},
             {"observedGeneration", pin.observed_generation},
+            {"drift", to_json(pin.drift)},
             {"conditions", json::array{std::move(condition)}}}}};
 }
 

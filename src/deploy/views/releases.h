@@ -100,10 +100,13 @@ struct PinDocument {
   std::string revision;
   OrNull<int64_t> held;  // the entry of the history that it went back to
   std::vector<std::string> rejected;
+  std::string on_drift;            // report or correct
+  std::vector<std::string> drift;  // "Deployment/shop .spec.replicas (kubectl)"
 };
 BOOST_DESCRIBE_STRUCT(PinDocument, (),
                       (pin, component, environment, pipeline, release, state, applied_release, generation,
-                       observed_generation, ready, reason, message, ready_at, deployment, revision, held, rejected))
+                       observed_generation, ready, reason, message, ready_at, deployment, revision, held, rejected,
+                       on_drift, drift))
 
 struct PinHistoryQuery {
   std::string pin;

@@ -155,6 +155,9 @@ class Reader {
         for (const auto& next : leads[at]) open.push_back(next);
       }
     }
+    if (pipeline.value.spec.retentionSeconds < 0) {
+      fault(pipeline.document, "/spec/retentionSeconds", "expected 0 or more");
+    }
     const auto& freezes = pipeline.value.spec.freezes;
     for (size_t index = 0; index < freezes.size(); ++index) {
       if (auto sound = check_freeze(freezes[index]); !sound) {

@@ -51,14 +51,19 @@ BOOST_DESCRIBE_STRUCT(ReleaseSpec, (), (component, componentTypeDefinition, addo
 enum class PinState { Active, Undeploy };
 BOOST_DESCRIBE_ENUM(PinState, Active, Undeploy)
 
+// What becomes of fields that others change in the cluster.
+enum class PinDrift { report, correct };
+BOOST_DESCRIBE_ENUM(PinDrift, report, correct)
+
 struct ReleasePinSpec {
   std::string component;
   std::string environment;
   std::string releaseName;
   PinState state = PinState::Active;
-  static constexpr std::string_view kDefaulted[] = {"state"};
+  PinDrift drift = PinDrift::report;
+  static constexpr std::string_view kDefaulted[] = {"state", "drift"};
 };
-BOOST_DESCRIBE_STRUCT(ReleasePinSpec, (), (component, environment, releaseName, state))
+BOOST_DESCRIBE_STRUCT(ReleasePinSpec, (), (component, environment, releaseName, state, drift))
 
 struct SourceEnvironment {
   std::optional<std::string> kind;
@@ -95,9 +100,10 @@ BOOST_DESCRIBE_STRUCT(Freeze, (), (name, environments, timeZone, from, until))
 struct PipelineSpec {
   std::vector<PromotionPath> promotionPaths;
   std::vector<Freeze> freezes;
-  static constexpr std::string_view kDefaulted[] = {"freezes"};
+  int64_t retentionSeconds = 0;  // releases that are younger stay, whatever their number
+  static constexpr std::string_view kDefaulted[] = {"freezes", "retentionSeconds"};
 };
-BOOST_DESCRIBE_STRUCT(PipelineSpec, (), (promotionPaths, freezes))
+BOOST_DESCRIBE_STRUCT(PipelineSpec, (), (promotionPaths, freezes, retentionSeconds))
 
 template <class Spec>
 struct StatefulKind {

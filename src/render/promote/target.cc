@@ -47,6 +47,10 @@ Result<Target> target_of(const std::vector<json::value>& objects) {
     if (read_object->spec.replicas && *read_object->spec.replicas < 1) {
       return Error{.code = Code::invalid, .message = "expected 1 or more", .path = "/spec/replicas"};
     }
+    const auto& rollout = read_object->spec.rollout;
+    if (rollout && !rollout->analysis.is_null() && !rollout->analysis.is_object()) {
+      return Error{.code = Code::invalid, .message = "expected an object", .path = "/spec/rollout/analysis"};
+    }
     target.bundle = std::move(read_object->spec);
   }
   if (target.bundle && !target.objects.empty()) {

@@ -11,6 +11,7 @@
 //     secretRefs: {token: "secret://…"}       # answers that are secrets
 //     replicas: 2
 //     routes: {hosts: [shop.example], pathPrefixes: [/]}
+//     rollout: {strategy: canary, steps: [10%, 50%]}
 #pragma once
 
 #include <boost/json.hpp>
@@ -31,6 +32,15 @@ struct BundleRoutes {
 };
 BOOST_DESCRIBE_STRUCT(BundleRoutes, (), (hosts, pathPrefixes))
 
+// How traffic comes to it where something else has traffic already.
+struct BundleRollout {
+  std::string strategy = "canary";
+  std::vector<std::string> steps;  // "10%", "50%:5m", "50%:manual"
+  json::value analysis;            // how strictly it is judged; null: as usual
+  static constexpr std::string_view kDefaulted[] = {"strategy", "steps", "analysis"};
+};
+BOOST_DESCRIBE_STRUCT(BundleRollout, (), (strategy, steps, analysis))
+
 struct BundleSpec {
   std::string bundle;
   std::string customer;
@@ -38,9 +48,10 @@ struct BundleSpec {
   std::map<std::string, std::string> secretRefs;
   std::optional<int64_t> replicas;
   std::optional<BundleRoutes> routes;
+  std::optional<BundleRollout> rollout;
   static constexpr std::string_view kDefaulted[] = {"customer", "config", "secretRefs"};
 };
-BOOST_DESCRIBE_STRUCT(BundleSpec, (), (bundle, customer, config, secretRefs, replicas, routes))
+BOOST_DESCRIBE_STRUCT(BundleSpec, (), (bundle, customer, config, secretRefs, replicas, routes, rollout))
 
 struct Target {
   std::optional<BundleSpec> bundle;

@@ -42,7 +42,8 @@ Read::Ok gathered(const DefinitionAId& apply, const promote::Objects& objects) {
     ok.pins.push_back({.component = spec.component,
                        .environment = spec.environment,
                        .release = spec.releaseName,
-                       .state = spec.state == promote::PinState::Active ? "Active" : "Undeploy"});
+                       .state = spec.state == promote::PinState::Active ? "Active" : "Undeploy",
+                       .drift = spec.drift == promote::PinDrift::correct ? "correct" : "report"});
   }
   return ok;
 }
@@ -63,15 +64,13 @@ Apply::Outcome Definition::finish_apply(const Apply&, const Apply::Outcome& outc
   for (const auto& each : state.find_by_ask(state.request())) {
     changes = state.changes(each.id).values();
     state.items(each.id).clear();
+    state.before(each.id).clear();
     state.changes(each.id).clear();
     state.erase(each.id);
   }
   Apply::Outcome told = outcome;
   if (auto* ok = get_if<Apply::Ok>(&told)) ok->changes = changes;
-  if (auto* refused = get_if<Apply::Refused>(&told)) refused->changes = changes;
-  if (const auto* end = get_if<lang::EngineEnd>(&outcome)) {
-    return Apply::Refused{.message = end->message, .changes = changes};
-  }
+  if (const auto* end = get_if<lang::EngineEnd>(&outcome)) return Apply::Refused{.message = end->message};
   return told;
 }
 
@@ -102,6 +101,9 @@ Read::Performed Definition::perform_read(const ReadWork& work, Effect& effect) {
   for (const auto& each : views::signs_of(states, objects)) {
     ok.changes.push_back({.sign = each.sign, .kind = each.kind, .name = each.name});
   }
+  for (auto& each : views::kept_now(states, objects)) {
+    ok.before.push_back({.kind = each.kind, .name = each.name, .document = std::move(each.document)});
+  }
   return ok;
 }
 
@@ -113,26 +115,73 @@ Read::Outcome Definition::finish_read(const Read& ask, const Read::Outcome& outc
     return Read::Invalid{.apply = ask.apply, .message = end->message};
   }
   state.items(ask.apply).assign(ok->items);
+  state.before(ask.apply).assign(ok->before);
   state.changes(ask.apply).assign(ok->changes);
   const auto record = state.get(ask.apply);
   if (record && record->plan) return Read::Planned{.apply = ask.apply};
   return outcome;
 }
 
-// ---------------------------------------------------------------------------------------------------- keep and remove
+// ---------------------------------------------------------------------------------------------- keep, undo and remove
+
+namespace {
+
+// Whether it is another one than before.
+bool put_definition(State& state, const std::string& kind, const std::string& name, const std::string& document) {
+  const DefinitionId id = definition_id(kind, name);
+  const std::string digest = crypto::to_string(crypto::sha256(document));
+  const auto before = state.get(id);
+  if (before && before->digest == digest) return false;
+  DefinitionRecord record{.name = name, .document = document, .digest = digest, .since = state.now()};
+  boost::describe::enum_from_string((kind + "_").c_str(), record.kind);
+  state.put(id, record);
+  return true;
+}
+
+// The halves of "shop/prod".
+std::pair<std::string, std::string> place_of(const std::string& key) {
+  const size_t slash = key.rfind('/');
+  return {key.substr(0, slash), slash == std::string::npos ? "" : key.substr(slash + 1)};
+}
+
+}  // namespace
 
 Keep::Result Definition::keep(const Keep& ask, State& state) {
   Keep::Ok ok{.apply = ask.apply};
   for (const auto& each : state.items(ask.apply).values()) {
-    const DefinitionId id = definition_id(each.kind, each.name);
-    const std::string digest = crypto::to_string(crypto::sha256(each.document));
-    const auto before = state.get(id);
-    if (before && before->digest == digest) continue;
-    DefinitionRecord record{.name = each.name, .document = each.document, .digest = digest, .since = state.now()};
-    boost::describe::enum_from_string((each.kind + "_").c_str(), record.kind);
-    state.put(id, record);
-    ok.changed.push_back(id.text());
+    if (put_definition(state, each.kind, each.name, each.document)) {
+      ok.changed.push_back(definition_id(each.kind, each.name).text());
+    }
   }
+  return ok;
+}
+
+Undo::Result Definition::undo(const Undo& ask, State& state) {
+  Undo::Ok ok{.apply = ask.apply};
+  for (const auto& each : state.before(ask.apply).values()) {
+    const bool fresh = each.document.empty();
+    if (each.kind == "DeploymentPipeline") {
+      if (fresh) {
+        ok.newPipelines.push_back({.pipeline = each.name});
+      } else {
+        ok.pipelines.push_back({.name = each.name, .document = each.document});
+      }
+    } else if (each.kind == "EnvSettings") {
+      const auto [component, environment] = place_of(each.name);
+      if (fresh) {
+        ok.newSettings.push_back({.component = component, .environment = environment});
+      } else {
+        ok.settings.push_back({.component = component, .environment = environment, .document = each.document});
+      }
+    } else if (each.kind == "Release") {
+      ok.newReleases.push_back({.release = each.name});
+    } else if (fresh) {
+      state.erase(definition_id(each.kind, each.name));
+    } else {
+      put_definition(state, each.kind, each.name, each.document);
+    }
+  }
+  state.edit(ask.apply, [](DefinitionARecord& record) { record.undone = true; });
   return ok;
 }
 

@@ -37,7 +37,7 @@ TEST_F(DefinitionTest, AnApplyEndsAsItIsAnswered) {
   EXPECT_TRUE(harness.invoke(apply).is<Apply::Ok>());
   harness.answer_with({"invalid", {{"message", "no"}}});
   EXPECT_TRUE(harness.invoke(apply).is<Apply::Invalid>());
-  harness.answer_with({"refused", {{"message", "soaking"}, {"changes", json::array{}}}});
+  harness.answer_with({"refused", {{"message", "soaking"}}});
   EXPECT_EQ(harness.invoke(apply).as<Apply::Refused>().message, "soaking");
   EXPECT_EQ(harness.invoke(Apply{}).as<Apply::Invalid>().message, "there is nothing to apply");
   State state(harness.rows());
@@ -51,7 +51,8 @@ TEST_F(DefinitionTest, WhatIsReadIsHandedToItsOwners) {
   EXPECT_EQ(ok.items[0].kind, "Workload");
   ASSERT_EQ(ok.pins.size(), 1U);
   EXPECT_EQ(ok.pins[0],
-            (DefinitionPin{.component = "shop", .environment = "dev", .release = "shop-1", .state = "Active"}));
+            (DefinitionPin{
+                .component = "shop", .environment = "dev", .release = "shop-1", .state = "Active", .drift = "report"}));
   EXPECT_EQ(ok.changes.size(), 2U);
   EXPECT_EQ(ok.changes[0].sign, "+");
   EXPECT_EQ(harness.invoke(Keep{.apply = apply}).as<Keep::Ok>().changed, std::vector<std::string>{"Workload/shop"});
@@ -67,6 +68,35 @@ TEST_F(DefinitionTest, AFaultHasItsPlace) {
 }
 
 TEST_F(DefinitionTest, APlanKeepsNothing) { EXPECT_TRUE(read(opened(true), kWorkload).is<Read::Planned>()); }
+
+TEST_F(DefinitionTest, WhatWasKeptIsUndone) {
+  const auto changed = [](const std::string& image) {
+    return "apiVersion: openchoreo.dev/v1alpha1\nkind: Workload\nmetadata: {name: shop}\nspec: {image: " + image +
+           "}\n";
+  };
+  const std::string settings =
+      "---\napiVersion: openchoreo.dev/v1alpha1\nkind: EnvSettings\nmetadata: {name: x}\n"
+      "spec: {owner: {componentName: shop}, environment: dev}\n";
+  const auto first = opened();
+  read(first, kWorkload);
+  harness.invoke(Keep{.apply = first});
+  const auto document = [&](const std::string& id) {
+    const auto record = State(harness.rows()).get(DefinitionId(id));
+    return record ? record->document : "";
+  };
+  const std::string before = document("Workload/shop");
+  const auto second = opened();
+  read(second, changed("other") + settings + "---\n" + changed("x").replace(changed("x").find("shop"), 4, "cart"));
+  harness.invoke(Keep{.apply = second});
+  EXPECT_NE(document("Workload/shop"), before);
+  EXPECT_NE(document("Workload/cart"), "");
+  const auto undone = harness.invoke(Undo{.apply = second, .message = "no"}).as<Undo::Ok>();
+  EXPECT_EQ(document("Workload/shop"), before);
+  EXPECT_EQ(document("Workload/cart"), "");
+  ASSERT_EQ(undone.newSettings.size(), 1U);
+  EXPECT_EQ(undone.newSettings[0].component + " " + undone.newSettings[0].environment, "shop dev");
+  EXPECT_TRUE(undone.settings.empty() && undone.pipelines.empty() && undone.newReleases.empty());
+}
 
 TEST_F(DefinitionTest, ADefinitionIsForgotten) {
   const Remove remove{.kind = "Workload", .name = "shop"};

@@ -87,8 +87,11 @@ void note_gone(Look::Ok& ok, const std::vector<GitSourceObject>& before, const s
     } else if (each.kind == "EnvSettings") {
       ok.settings.push_back({.component = component, .environment = environment});
     } else if (each.kind == "ReleasePin") {
-      ok.pins.push_back(
-          {.component = component, .environment = environment, .release = each.release, .state = "Undeploy"});
+      ok.pins.push_back({.component = component,
+                         .environment = environment,
+                         .release = each.release,
+                         .state = "Undeploy",
+                         .drift = std::nullopt});
     } else {
       ok.definitions.push_back({.kind = each.kind, .name = each.name});
     }

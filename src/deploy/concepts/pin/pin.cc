@@ -17,15 +17,20 @@ namespace {
 
 std::string word_of(PinWanted wanted) { return wanted == PinWanted::Undeploy_ ? "Undeploy" : "Active"; }
 
+std::string word_of(PinOnDrift on_drift) { return on_drift == PinOnDrift::correct ? "correct" : "report"; }
+
 constexpr size_t kDeepestWait = 64;  // of providers that wait for providers
+
+PinOnDrift on_drift_of(const std::string& word) { return word == "correct" ? PinOnDrift::correct : PinOnDrift::report; }
 
 PinWanted wanted_of(const std::string& word) { return word == "Undeploy" ? PinWanted::Undeploy_ : PinWanted::Active_; }
 
 // A move of a pin from what it is now.
 PinMove move_from(const State& state, const std::string& component, const std::string& environment) {
   const PinId id = pin_id(component, environment);
-  PinMove move{.pin = id, .component = component, .environment = environment, .wanted = "Active"};
+  PinMove move{.pin = id, .component = component, .environment = environment, .wanted = "Active", .onDrift = "report"};
   if (const auto record = state.get(id)) {
+    move.onDrift = word_of(record->onDrift);
     move.expected = record->generation;
     move.beforeRelease = record->release;
     move.beforeWanted = word_of(record->wanted);
@@ -98,10 +103,16 @@ Result<std::vector<PinMove>> moves_of(const State& state, const std::vector<Item
     }
     PinMove move = move_from(state, each.component, each.environment);
     if (!seen.insert(move.pin).second) return wrong(move.pin.text() + " stands here twice");
+    const std::string on_drift = each.drift.value_or(move.onDrift);
+    if (on_drift != "report" && on_drift != "correct") {
+      return wrong("drift is reported or corrected: report or correct, not '" + on_drift + "'");
+    }
+    const bool same_on_drift = on_drift == move.onDrift;
+    move.onDrift = on_drift;
     move.release = each.release;
     move.wanted = each.state;
     move.ruled = ruled && each.state == "Active" && move.beforeRelease != each.release;
-    if (!changes_nothing(move)) moves.push_back(std::move(move));
+    if (!same_on_drift || !changes_nothing(move)) moves.push_back(std::move(move));
   }
   return moves;
 }
@@ -301,6 +312,7 @@ Move::Result Pin::move(const Move& ask, State& state) {
     if (!each.pipeline.empty()) record.pipeline = each.pipeline;
     record.release = each.release;
     record.wanted = wanted_of(each.wanted);
+    record.onDrift = on_drift_of(each.onDrift);
     record.held = each.lock;
     record.generation += 1;
     record.ready = false;
@@ -389,6 +401,18 @@ Arrive::Result Pin::arrive(const Arrive& ask, State& state) {
   return back;
 }
 
+// ---------------------------------------------------------------------------------------------------------- drifted
+
+Drifted::Result Pin::drifted(const Drifted& ask, State& state) {
+  Drifted::Ok ok{.pin = ask.pin, .correct = false};
+  const auto record = state.get(ask.pin);
+  // Whatever is under way now applies the objects anew.
+  if (!record || !record->ready || record->reconciling) return ok;
+  state.drift(ask.pin).assign(ask.drift);
+  ok.correct = !ask.drift.empty() && record->onDrift == PinOnDrift::correct;
+  return ok;
+}
+
 // ------------------------------------------------------------------------------------------------------------- note
 
 Note::Result Pin::note(const Note& ask, State& state) {
@@ -411,6 +435,8 @@ Remove::Result Pin::remove(const Remove& ask, State& state) {
                          .message = record->component + " runs in " + record->environment + "; undeploy it first"};
   }
   state.rejected(ask.pin).clear();
+  state.drift(ask.pin).clear();
+  state.together(ask.pin).clear();
   state.locks(ask.pin).clear();
   state.erase(ask.pin);
   return Remove::Ok{.pin = ask.pin};

@@ -50,6 +50,12 @@ void note_lock(State& state, const PinId& id, const PinRecord& record) {
              .by = record.movedBy});
 }
 
+std::string applied_message(const State& state, const PinId& id) {
+  std::string others;
+  for (const auto& each : state.together(id)) others += (others.empty() ? "" : ", ") + each.value;
+  return "Release successfully applied" + (others.empty() ? "" : "; it and " + others + " need each other");
+}
+
 // The settings that ran before and are not said any more.
 std::vector<std::string> unset_between(const std::string& before, const promote::BundleSpec& now) {
   std::vector<std::string> names;
@@ -85,8 +91,20 @@ Render::Bundle bundle_of(const RenderWork& work, const promote::BundleSpec& spec
                         .pathPrefixes = std::nullopt,
                         .deployment = work.deployment,
                         .secrets = {},
+                        .gradual = false,
+                        .strategy = "",
+                        .steps = {},
+                        .criteria = "",
+                        .together = {},
                         .rendering = std::move(rendering)};
   for (const auto& each : views::read_facts(work.facts).secrets) bundle.secrets.push_back({each.name, each.version});
+  // What went back is there at once, and where nothing has traffic there is nothing to take it from.
+  if (spec.rollout && work.target.empty() && !work.deployment.empty()) {
+    bundle.gradual = spec.rollout->strategy != "immediate";
+    bundle.strategy = spec.rollout->strategy;
+    bundle.steps = spec.rollout->steps;
+    bundle.criteria = spec.rollout->analysis.is_null() ? "" : write(spec.rollout->analysis);
+  }
   if (spec.replicas) bundle.running = write(json::object{{"replicas", *spec.replicas}});
   if (spec.routes) {
     bundle.hosts = spec.routes->hosts;
@@ -135,7 +153,8 @@ Reconcile::Outcome Pin::finish_reconcile(const Reconcile& ask, const Reconcile::
     if (!record->ready) record->readyAt = state.now();
     record->ready = true;
     record->reason = kReady;
-    record->message = "Release successfully applied";
+    record->message = applied_message(state, ask.pin);
+    state.drift(ask.pin).clear();
     note_lock(state, ask.pin, *record);
   } else if (auto* gone = get_if<Reconcile::Gone>(&told)) {
     gone->pin = ask.pin;
@@ -147,6 +166,7 @@ Reconcile::Outcome Pin::finish_reconcile(const Reconcile& ask, const Reconcile::
     record->readyAt.reset();
     record->reason = kUndeployed;
     record->message = "it is not to run here";
+    state.drift(ask.pin).clear();
   } else if (auto* waiting = get_if<Reconcile::Waiting>(&told)) {
     waiting->pin = ask.pin;
     record->ready = false;
@@ -183,7 +203,8 @@ Render::Begun Pin::begin_render(const Render& ask, State& state) {
                   .before = record->running,
                   .identity = "",
                   .settings = "",
-                  .facts = ""};
+                  .facts = "",
+                  .correct = record->onDrift == PinOnDrift::correct && !state.drift(ask.pin).empty()};
   for (const auto& each : state.locks(ask.pin)) {
     if (!record->held || each.value.number != *record->held) continue;
     work.target = each.value.target;
@@ -228,7 +249,12 @@ Render::Performed Pin::perform_render(const RenderWork& work, Effect& effect) {
   }
   rendering.target = target.text;
   rendering.hash = target.hash;
-  if (target.bundle) return bundle_of(work, *target.bundle, std::move(rendering));
+  auto together = views::starts_together(states, work.component, work.environment, work.release);
+  if (target.bundle) {
+    auto bundle = bundle_of(work, *target.bundle, std::move(rendering));
+    bundle.together = std::move(together);
+    return bundle;
+  }
   json::array files;
   for (size_t index = 0; index < target.objects.size(); ++index) {
     files.push_back({{"path", std::to_string(index) + ".yaml"}, {"text", write(target.objects[index])}});
@@ -239,15 +265,18 @@ Render::Performed Pin::perform_render(const RenderWork& work, Effect& effect) {
                          .namespace_ = work.environment,
                          .template_ = {.repoUrl = "", .ref = std::nullopt, .path = std::nullopt},
                          .files = effect.seal(write(files)),
+                         .force = work.correct,
+                         .together = std::move(together),
                          .rendering = std::move(rendering)};
 }
 
 Render::Outcome Pin::finish_render(const Render& ask, const Render::Outcome& outcome, State& state) {
-  const auto keep = [&](const PinRendering& made) {
-    state.edit(ask.pin, [&](PinRecord& record) { record.rendering = made; });
+  const auto keep = [&](const auto& made) {
+    state.edit(ask.pin, [&](PinRecord& record) { record.rendering = made.rendering; });
+    state.together(ask.pin).assign(made.together);
   };
-  if (const auto* bundle = get_if<Render::Bundle>(&outcome)) keep(bundle->rendering);
-  if (const auto* objects = get_if<Render::Objects>(&outcome)) keep(objects->rendering);
+  if (const auto* bundle = get_if<Render::Bundle>(&outcome)) keep(*bundle);
+  if (const auto* objects = get_if<Render::Objects>(&outcome)) keep(*objects);
   const auto* end = get_if<lang::EngineEnd>(&outcome);
   if (end == nullptr) return outcome;
   return Render::Failed{.pin = ask.pin, .message = end->message};

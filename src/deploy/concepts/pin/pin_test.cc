@@ -83,6 +83,10 @@ TEST_F(PinTest, APinThatCannotBeIsRefused) {
   EXPECT_EQ(refused("", "Active"), "a pin has a component, an environment and a release");
   EXPECT_EQ(refused("shop-1", "Paused"), "a pin is Active or Undeploy, not 'Paused'");
   EXPECT_EQ(refused("shop-1", "Active"), "shop/dev stands here twice");
+  const PinSetPin pin{
+      .component = "shop", .environment = "dev", .release = "shop-1", .state = "Active", .drift = "ignore"};
+  EXPECT_EQ(harness.invoke(Set{.pins = {pin}}).as<Set::Invalid>().message,
+            "drift is reported or corrected: report or correct, not 'ignore'");
 }
 
 TEST_F(PinTest, ARollbackNeedsAHistory) {
@@ -155,6 +159,19 @@ TEST_F(PinTest, OneThatRanNothingBeforeStaysToBeLookedAt) {
   const auto back = harness.invoke(Arrive{.change = change(move, true, PinStatus::moved)}).as<Arrive::Back>();
   EXPECT_TRUE(back.moved.empty());
   EXPECT_EQ(state().get(PinId("shop/dev"))->release, "shop-1");
+}
+
+TEST_F(PinTest, DriftIsNotedAndCorrectedIfThePinSaysSo) {
+  EXPECT_FALSE(harness.invoke(Drifted{.pin = PinId("shop/dev"), .drift = {"x"}}).as<Drifted::Ok>().correct);
+  const PinId id = pinned("dev", "shop-1");
+  EXPECT_FALSE(harness.invoke(Drifted{.pin = id, .drift = {"x"}}).as<Drifted::Ok>().correct);
+  EXPECT_EQ(state().drift(id).size(), 1U);
+  state().edit(id, [](PinRecord& record) { record.onDrift = PinOnDrift::correct; });
+  EXPECT_TRUE(harness.invoke(Drifted{.pin = id, .drift = {"x"}}).as<Drifted::Ok>().correct);
+  EXPECT_FALSE(harness.invoke(Drifted{.pin = id, .drift = {}}).as<Drifted::Ok>().correct);
+  state().edit(id, [](PinRecord& record) { record.reconciling = 1; });
+  EXPECT_FALSE(harness.invoke(Drifted{.pin = id, .drift = {"x"}}).as<Drifted::Ok>().correct);
+  EXPECT_TRUE(state().drift(id).empty()) << "it is being applied anew";
 }
 
 TEST_F(PinTest, WhatPeopleDidNotAgreeToIsSaidAtItsPins) {

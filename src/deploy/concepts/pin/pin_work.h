@@ -21,10 +21,12 @@ struct RenderWork {
   std::string target;                     // from the history; empty: it is rendered
   std::string before;                     // the target that runs
   std::string identity, settings, facts;  // of the history
+  bool correct = false;                   // take back what others have changed
+  static constexpr std::string_view kDefaulted[] = {"correct"};
 };
 BOOST_DESCRIBE_STRUCT(RenderWork, (),
                       (pin, component, environment, release, active, deployment, target, before, identity, settings,
-                       facts))
+                       facts, correct))
 
 struct WitnessWork {
   std::string pin;

@@ -270,8 +270,10 @@ Gc::Begun Release::begin_gc(const Gc& ask, State&) { return GcWork{.dry_run = as
 
 Gc::Performed Release::perform_gc(const GcWork& work, Effect& effect) {
   Gc::Ok ok{.needless = {}, .dryRun = work.dry_run};
-  for (const std::string& each : views::needless_releases(views::States(effect.read()))) {
-    ok.needless.push_back({.release = each});
+  const views::States states(effect.read());
+  const auto in_git = views::releases_in_git(states);
+  for (const std::string& each : views::needless_releases(states, effect.tool<Clock>().wall_ms())) {
+    if (work.dry_run || !in_git.contains(each)) ok.needless.push_back({.release = each});
   }
   return ok;
 }
