@@ -46,6 +46,7 @@ const std::map<std::string_view, RouteWords>& route_words() {
       {"POST /deployments/{step}", {"wait for_ms#", "environment deployment_id revision_id reason"}},
       {"POST /v1/exec", {"", "name command[] customer reason terminal{}"}},
       {"POST /v1/flows/{flow}/decisions", {"", "decision invocation variant fields{} reason"}},
+      {"POST /v1/git/{source}/hook", {"X-Hub-Signature-256 X-Gitea-Signature X-Gitlab-Token", ""}},
       {"POST /v1/login", {"", "token code"}},
       {"POST /v1/stop", {"", "reason"}},
       {"PUT /v1/blobs/{digest}", {"reason", "bytes"}},
@@ -75,8 +76,9 @@ std::vector<std::pair<std::string, json::object>> worded(std::string_view words)
 
 // What stands at an open place of a path.
 std::string place_name(const std::string& before) {
-  static const std::map<std::string_view, std::string_view> kPlaces = {
-      {"blobs", "digest"}, {"deployments", "step"}, {"flows", "flow"}, {"publish", "plane"}, {"state", "relation"}};
+  static const std::map<std::string_view, std::string_view> kPlaces = {{"blobs", "digest"},  {"deployments", "step"},
+                                                                       {"flows", "flow"},    {"git", "source"},
+                                                                       {"publish", "plane"}, {"state", "relation"}};
   const auto known = kPlaces.find(before);
   return known != kPlaces.end() ? std::string(known->second) : before + "_name";
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "api/git_hook.h"
 #include "api/log_feed.h"
 #include "api/mesh_routes.h"
 #include "api/metrics_text.h"
@@ -13,6 +14,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "base/terminal.h"
 #include "deploy/views/objects.h"
 #include "engine/outcome_code.h"
 #include "host/access_views.h"
@@ -281,6 +283,11 @@ const std::vector<Service::Route>& Service::routes() {
       {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events"},
       {"GET", {"v1", "logs"}, &Service::logs, "Read what replicas say, and follow it"},
       {"POST", {"v1", "exec"}, &Service::exec, "Run a command inside a replica, over a connection that is switched"},
+      {"POST",
+       {"v1", "git", "*", "hook"},
+       &Service::git_hook,
+       "Look at a branch that is watched, as a forge says that it has a new commit",
+       Route::For::anybody},
       {"POST", {"publish", "*"}, &Service::publish_mesh, "Publish signed artifacts of a mesh"},
       {"POST", {"mcp"}, &Service::mcp, "Send a message of the Model Context Protocol"},
       {"GET", {"mcp"}, &Service::mcp, "Follow what a session of the Model Context Protocol has subscribed to"},
@@ -775,6 +782,26 @@ http::Response Service::publish_mesh(const Call& call) {
     if (json::value* value = body->if_contains(each)) input[each] = std::move(*value);
   }
   return run_action(call, "Mesh/publish", std::move(input), "", false);
+}
+
+// It is answered before Sluice has looked: forges do not wait.
+http::Response Service::git_hook(const Call& call) {
+  const auto* variables = parts_.concepts->tools.find<Variables>();
+  const auto secret = variables != nullptr ? (*variables)(kGitHookSecret) : std::nullopt;
+  if (!secret || secret->empty()) {
+    return refused({.code = Code::unavailable,
+                    .message = std::string("webhooks are not taken: sluice serve has no ") + kGitHookSecret,
+                    .next = "set it for sluice serve, and at the forge"});
+  }
+  if (auto known = check_git_hook(call.request, *secret); !known) return refused(known.error());
+  const std::string& source = call.parts[0];
+  auto begun = parts_.engine->start({.action = "GitSource/look",
+                                     .input = {{"source", source}},
+                                     .caller = {.name = parts_.owner, .reason = "a webhook"}});
+  if (!begun) return refused(begun.error());
+  http::Response response = in_json(json::object{{"source", source}, {"flow", to_string(*begun)}});
+  response.status = 202;
+  return response;
 }
 
 // Before anything is read: who may put nothing fills no disk.

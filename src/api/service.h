@@ -82,6 +82,7 @@ class Service final : public host::SocketService {
   http::Response view_schema(const Call& call);
   http::Response decide(const Call& call);
   http::Response publish_mesh(const Call& call);
+  http::Response git_hook(const Call& call);
   http::Response put_blob(const Call& call);
   http::Response patch_blob(const Call& call);
   http::Response head_blob(const Call& call);

@@ -13,7 +13,8 @@ std::vector<lang::View> releases_views() {
       lang::make_view("release-history", "What ran where, and what was rejected, the newest first",
                       read_release_history),
       lang::make_view("pipelines", "The ways that releases take", read_pipelines),
-      lang::make_view("promotion-plan", "What a promotion would change", read_promotion_plan)};
+      lang::make_view("promotion-plan", "What a promotion would change", read_promotion_plan),
+      lang::make_view("git-sources", "Branches that are kept applied, and how that went", read_git_sources)};
 }
 
 }  // namespace sluice::deploy::views

@@ -1,5 +1,5 @@
 // Views of promotion: `definitions` (what is applied, by kind), `releases`, `release-diff`, `pins`, `pin-history`,
-// `release-history`, `pipelines`, `promotion-plan`.
+// `release-history`, `pipelines`, `promotion-plan`, `git-sources`.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -215,6 +215,28 @@ struct PlannedPromotion {
 };
 BOOST_DESCRIBE_STRUCT(PlannedPromotion, (), (component, release, before, fault, rendered, differences))
 
+struct GitSourcesQuery {};
+BOOST_DESCRIBE_STRUCT(GitSourcesQuery, (), ())
+
+// A pin that is not what the branch says: one that went back, or was set by somebody else since.
+struct OutOfSyncPin {
+  std::string pin;
+  std::string says, is;  // releases
+  std::string rejected;  // why the environment rejected what the branch says; empty if it did not
+};
+BOOST_DESCRIBE_STRUCT(OutOfSyncPin, (), (pin, says, is, rejected))
+
+struct GitSourceDocument {
+  std::string source, url, branch, path;
+  bool prune = false;
+  std::string status;  // waiting, synced, OutOfSync, refused, failed
+  std::string commit, applied, message, by;
+  OrNull<lang::DateTime> looked_at;
+  std::vector<OutOfSyncPin> out_of_sync;
+};
+BOOST_DESCRIBE_STRUCT(GitSourceDocument, (),
+                      (source, url, branch, path, prune, status, commit, applied, message, by, looked_at, out_of_sync))
+
 // What they read; they are in deploy/promotion/, which alone knows how releases are rendered.
 Result<std::vector<DefinedObject>> read_definitions(const lang::Reading& reading, const DefinitionsQuery& query);
 Result<std::vector<ReleaseDocument>> read_releases(const lang::Reading& reading, const ReleasesQuery& query);
@@ -225,6 +247,8 @@ Result<std::vector<ReleaseEvent>> read_release_history(const lang::Reading& read
 Result<std::vector<PipelineDocument>> read_pipelines(const lang::Reading& reading, const PipelinesQuery& query);
 Result<std::vector<PlannedPromotion>> read_promotion_plan(const lang::Reading& reading,
                                                           const PromotionPlanQuery& query);
+
+Result<std::vector<GitSourceDocument>> read_git_sources(const lang::Reading& reading, const GitSourcesQuery& query);
 
 std::vector<lang::View> releases_views();
 

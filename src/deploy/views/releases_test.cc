@@ -11,8 +11,8 @@ namespace releases_views_test {
 TEST(ReleasesViews, AreThereOnce) {
   std::set<std::string> names;
   for (const lang::View& each : releases_views()) EXPECT_TRUE(names.insert(each.name).second) << each.name;
-  EXPECT_EQ(names, (std::set<std::string>{"definitions", "pin-history", "pins", "pipelines", "promotion-plan",
-                                          "release-diff", "release-history", "releases"}));
+  EXPECT_EQ(names, (std::set<std::string>{"definitions", "git-sources", "pin-history", "pins", "pipelines",
+                                          "promotion-plan", "release-diff", "release-history", "releases"}));
 }
 
 }  // namespace releases_views_test

@@ -4,10 +4,8 @@
 #include "base/yaml.h"
 #include "deploy/concepts/git_source/git_source_work.h"
 #include "deploy/promotion/release_sources.h"
-#include "deploy/views/states.h"
 #include "git_source.gen.h"
 #include "http/outgoing.h"
-#include "lang/run/view.h"
 #include "render/promote/kinds.h"
 
 namespace sluice::deploy::git_source {
@@ -36,38 +34,6 @@ std::vector<GitSourceObject> objects_in(const GitFolder& folder) {
   note("EnvSettings", read.kinds.settings);
   note("Release", read.releases);
   for (const auto& [key, each] : read.pins) all.push_back({"ReleasePin", key, each.value.spec.releaseName});
-  return all;
-}
-
-struct GitSourcesQuery {};
-BOOST_DESCRIBE_STRUCT(GitSourcesQuery, (), ())
-
-struct GitSourceSeen {
-  std::string source, url, branch, path;
-  bool prune = false;
-  std::string status, commit, applied, message, by;
-  OrNull<lang::DateTime> looked_at;
-};
-BOOST_DESCRIBE_STRUCT(GitSourceSeen, (),
-                      (source, url, branch, path, prune, status, commit, applied, message, by, looked_at))
-
-Result<std::vector<GitSourceSeen>> read_git_sources(const lang::Reading& reading, const GitSourcesQuery&) {
-  const views::States states(reading.rows);
-  std::vector<GitSourceSeen> all;
-  for (const auto& each : states.git_source().all()) {
-    const auto& record = each.record;
-    all.push_back({.source = each.id.text(),
-                   .url = record.url,
-                   .branch = record.branch,
-                   .path = record.path,
-                   .prune = record.prune,
-                   .status = boost::describe::enum_to_string(record.status, ""),
-                   .commit = record.commit,
-                   .applied = record.applied,
-                   .message = record.message,
-                   .by = record.by});
-    if (record.lookedAt) all.back().looked_at = *record.lookedAt;
-  }
   return all;
 }
 
@@ -220,10 +186,6 @@ Fetch::Outcome GitSource::finish_fetch(const Fetch& ask, const Fetch::Outcome& o
   for (const auto& each : changed->objects) now.push_back({each.kind, each.name, each.release});
   state.fetched(ask.source).assign(now);
   return outcome;
-}
-
-std::vector<lang::View> git_source_views() {
-  return {lang::make_view("git-sources", "Branches that are kept applied, and how that went", read_git_sources)};
 }
 
 }  // namespace sluice::deploy::git_source
