@@ -1,24 +1,88 @@
 """Releases from files to traffic, by every door, and what a kill leaves."""
 
+import base64
+import gzip
+import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
+import tarfile
 
 import pytest
+import yaml
 
-# The blocks of OpenChoreo's proposal, with what it leaves out filled in.
-TYPES = """
+# The blocks of OpenChoreo's proposal, to the letter; what it leaves out is filled in.
+PIPELINE = """
 apiVersion: openchoreo.dev/v1alpha1
 kind: DeploymentPipeline
 metadata: {name: main}
 spec:
   promotionPaths:
-    - sourceEnvironmentRef: {kind: Environment, name: local}
-      targetEnvironmentRefs: [{kind: Environment, name: production}]
+    - sourceEnvironmentRef: {kind: Environment, name: production}
+      targetEnvironmentRefs: [{kind: Environment, name: archive}]
 """
-RELEASE = """
-apiVersion: openchoreo.dev/v1alpha1
+BY_GIT = """apiVersion: openchoreo.dev/v1alpha1
+kind: Release
+metadata:
+  name: checkout-service-20251102-1
+  labels:
+    openchoreo.dev/component: checkout-service
+spec:
+  component:
+    name: checkout-service
+    gitRef:
+      repository: https://github.com/myorg/openchoreo-infra
+      revision: a1b2c3d4  # Git commit SHA
+      path: components/checkout-service.yaml
+
+  componentTypeDefinition:
+    name: web-app
+    gitRef:
+      repository: https://github.com/myorg/openchoreo-infra
+      revision: e5f6g7h8  # Git commit SHA
+      path: component-types/web-app.yaml
+
+  addons:
+    - name: persistent-volume-claim
+      gitRef:
+        repository: https://github.com/myorg/openchoreo-infra
+        revision: i9j0k1l2  # Git commit SHA
+        path: addons/persistent-volume-claim.yaml
+
+    - name: add-file-logging-sidecar
+      gitRef:
+        repository: https://github.com/myorg/openchoreo-infra
+        revision: i9j0k1l2  # Git commit SHA
+        path: addons/file-logging-sidecar.yaml
+
+  workload:
+    # Workload is always embedded (contains build output)
+    apiVersion: openchoreo.dev/v1alpha1
+    kind: Workload
+    metadata:
+      name: checkout-service
+    spec:
+      image: gcr.io/project/checkout-service:v1.2.3  # Built image
+      endpoints:
+        - name: api
+          type: http
+          port: 8080
+          schemaPath: ./openapi/api.yaml
+      connections:
+        - name: productcatalog
+          type: api
+          params:
+            projectName: gcp-microservice-demo
+            componentName: productcatalog
+            endpoint: grpc-endpoint
+          inject:
+            env:
+              - name: PRODUCT_CATALOG_SERVICE_ADDR
+                value: "{{ .host }}:{{ .port }}"
+"""
+RELEASE = """apiVersion: openchoreo.dev/v1alpha1
 kind: Release
 metadata:
   name: checkout-service-20251102-1
@@ -64,13 +128,20 @@ spec:
           parameters:
             lifecycle: {terminationGracePeriodSeconds: integer | default=30}
             resources:
-              requests: {cpu: string, memory: string}
+              $default: {}
+              requests: {$default: {}, cpu: string | default=100m, memory: string | default=256Mi}
+              limits: {$default: {}, cpu: string | default=1, memory: string | default=512Mi}
+            autoscaling:
+              {$default: {}, enabled: boolean | default=false, minReplicas: integer | default=1, maxReplicas: integer | default=1}
         resources:
           - id: deployment
             template:
               apiVersion: apps/v1
               kind: Deployment
               metadata: {name: "${metadata.name}"}
+              spec:
+                replicas: ${parameters.autoscaling.minReplicas}
+                template: {spec: {containers: [{name: main, image: "${build.image}", resources: "${parameters.resources}"}]}}
 
   addons:
     - name: persistent-volume-claim
@@ -82,8 +153,15 @@ spec:
         metadata:
           name: persistent-volume-claim
         spec:
-          schema: {parameters: {volumeName: string, mountPath: string}}
-          creates: []
+          schema:
+            parameters: {volumeName: string, mountPath: string}
+            envOverrides: {size: string | default=10Gi, storageClass: string | default=standard}
+          creates:
+            - template:
+                apiVersion: v1
+                kind: PersistentVolumeClaim
+                metadata: {name: "${metadata.name}-${instanceId}"}
+                spec: {storageClassName: "${parameters.storageClass}", resources: {requests: {storage: "${parameters.size}"}}}
           patches: []
 
   workload:
@@ -94,53 +172,33 @@ spec:
       name: checkout-service
     spec:
       image: gcr.io/project/checkout-service:v1.2.3
-      endpoints:
-        - name: api
-          type: http
-          port: 8080
-          schemaPath: ./openapi/api.yaml
+      endpoints: [{name: api, type: http, port: 8080}]
       connections: []
 """
-BY_GIT = """
-apiVersion: openchoreo.dev/v1alpha1
-kind: Release
+PIN = """apiVersion: openchoreo.dev/v1alpha1
+kind: ReleasePin
 metadata:
-  name: checkout-service-20251102-2
+  name: checkout-service-production
   labels:
     openchoreo.dev/component: checkout-service
+    openchoreo.dev/environment: production
 spec:
-  component:
-    name: checkout-service
-    gitRef:
-      repository: https://127.0.0.1:1/myorg/openchoreo-infra
-      revision: a1b2c3d4  # Git commit SHA
-      path: components/checkout-service.yaml
+  component: checkout-service
+  environment: production
+  releaseName: checkout-service-20251102-1  # Points to a Release
 
-  componentTypeDefinition:
-    name: web-app
-    gitRef:
-      repository: https://127.0.0.1:1/myorg/openchoreo-infra
-      revision: e5f6g7h8  # Git commit SHA
-      path: component-types/web-app.yaml
-
-  addons:
-    - name: persistent-volume-claim
-      gitRef:
-        repository: https://127.0.0.1:1/myorg/openchoreo-infra
-        revision: i9j0k1l2  # Git commit SHA
-        path: addons/persistent-volume-claim.yaml
-
-  workload:
-    # Workload is always embedded (contains build output)
-    apiVersion: openchoreo.dev/v1alpha1
-    kind: Workload
-    metadata:
-      name: checkout-service
-    spec:
-      image: gcr.io/project/checkout-service:v1.2.3  # Built image
+status:
+  # Status fields managed by controller
+  appliedRelease: checkout-service-20251102-1
+  observedGeneration: 1
+  conditions:
+    - type: Ready
+      status: "True"
+      lastTransitionTime: "2025-10-27T10:00:00Z"
+      reason: ReconcileSuccess
+      message: "Release successfully applied"
 """
-SETTINGS = """
-apiVersion: openchoreo.dev/v1alpha1
+SETTINGS = """apiVersion: openchoreo.dev/v1alpha1
 kind: EnvSettings
 metadata:
   name: checkout-service-production
@@ -154,27 +212,117 @@ spec:
       requests:
         cpu: 500m
         memory: 1Gi
+      limits:
+        cpu: 2000m
+        memory: 2Gi
+    autoscaling:
+      enabled: true
+      minReplicas: 5
+      maxReplicas: 50
+
   addonOverrides:
     persistent-volume-claim:
       app-data:
-        mountPath: /app/more
+        size: 200Gi
+        storageClass: premium
+"""
+PACKED = """apiVersion: openchoreo.dev/v1alpha1
+kind: Release
+metadata:
+  name: checkout-service-v1.2.3
+  annotations:
+    openchoreo.dev/compression: gzip
+spec:
+  component:
+    name: checkout-service
+    content:
+      # Stored compressed in etcd, automatically decompressed on read
+      compressed: "PACKED"  # Base64-encoded gzip
 """
 
 
 def test_the_blocks_of_the_proposal_apply(home):
-    for name, text in {"types": TYPES, "release": RELEASE, "settings": SETTINGS, "git": BY_GIT}.items():
+    plain = home.environment
+    # Its repository is not asked for: nobody is at this proxy.
+    home.environment = lambda: {**plain(), "HTTPS_PROXY": "http://127.0.0.1:1"}
+    packed = base64.b64encode(gzip.compress(json.dumps(
+        next(yaml.safe_load_all(RELEASE))["spec"]["component"]["content"]).encode())).decode()
+    rest = RELEASE[RELEASE.index("  componentTypeDefinition:"):]
+    for name, text in {"pipeline": PIPELINE, "pin": PIN, "release": RELEASE, "settings": SETTINGS,
+                       "git": BY_GIT.replace("20251102-1", "20251102-2"),
+                       "packed": PACKED.replace("PACKED", packed) + rest}.items():
         (home.folder / f"{name}.yaml").write_text(text)
-    home.run("apply", "-f", "types.yaml", "-f", "release.yaml", "-f", "settings.yaml")
+    # A pin may come before its release.
+    home.run("apply", "-f", "pipeline.yaml", "-f", "pin.yaml", "-f", "settings.yaml")
+    assert home.pins()["checkout-service", "production"]["message"] == "there is no release checkout-service-20251102-1"
+    home.run("apply", "-f", "release.yaml")
     release = home.data("releases", "show", "checkout-service-20251102-1")
     assert release["ready"], release
     assert [each["role"] for each in release["parts"]] == ["component", "componentTypeDefinition", "addon", "workload"]
     assert home.run("apply", "-f", "release.yaml").stdout == "nothing changes\n"
+    home.run("apply", "-f", "packed.yaml")
+    assert home.data("releases", "show", "checkout-service-v1.2.3")["identity"] == release["identity"]
     (home.folder / "release.yaml").write_text(RELEASE.replace("cpu: 200m", "cpu: 300m"))
-    assert "never changes" in home.run("apply", "-f", "release.yaml", code=7).stderr
+    assert "never changes; nothing was changed" in home.run("apply", "-f", "release.yaml", code=7).stderr
     # One that cannot be resolved is kept, and says why.
     home.run("apply", "-f", "git.yaml")
     release = home.data("releases", "show", "checkout-service-20251102-2")
     assert not release["ready"] and release["message"].startswith("component: "), release
+
+
+def push_image(folder, where, says):
+    """An image without layers to speak of, as a real registry keeps it: the digest of its manifest."""
+    folder.mkdir()
+
+    def blob(data):
+        digest = hashlib.sha256(data).hexdigest()
+        (folder / digest).write_bytes(data)
+        return {"digest": "sha256:" + digest, "size": len(data)}
+
+    layer = io.BytesIO()
+    with tarfile.open(fileobj=layer, mode="w"):
+        pass
+    config = json.dumps({"os": "linux", "architecture": "amd64", "config": {"Labels": {"says": says}},
+                         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer.getvalue()).hexdigest()]}})
+    oci = "application/vnd.oci.image."
+    (folder / "manifest.json").write_text(json.dumps({
+        "schemaVersion": 2, "mediaType": oci + "manifest.v1+json",
+        "config": {"mediaType": oci + "config.v1+json", **blob(config.encode())},
+        "layers": [{"mediaType": oci + "layer.v1.tar+gzip", **blob(gzip.compress(layer.getvalue()))}]}))
+    (folder / "version").write_text("Directory Transport Version: 1.1\n")
+    done = subprocess.run(["skopeo", "copy", "--quiet", "--preserve-digests", "--dest-tls-verify=false", f"dir:{folder}",
+                           f"docker://{where}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return "sha256:" + hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+
+
+def test_a_tag_becomes_what_the_registry_has_for_it(home, registries):
+    """The tag moves; the release does not."""
+    where = registries() + "/acme/shop:1"
+    (home.folder / "shop.yaml").write_text(PIPELINE + "---" + f"""
+apiVersion: openchoreo.dev/v1alpha1
+kind: ComponentTypeDefinition
+metadata: {{name: web}}
+spec:
+  workloadType: deployment
+  resources: [{{template: {{apiVersion: v1, kind: ConfigMap, metadata: {{name: "${{metadata.name}}"}}, data: {{image: "${{build.image}}"}}}}}}]
+---
+apiVersion: openchoreo.dev/v1alpha1
+kind: Component
+metadata: {{name: shop}}
+spec: {{componentType: deployment/web}}
+---
+apiVersion: openchoreo.dev/v1alpha1
+kind: Workload
+metadata: {{name: shop}}
+spec: {{image: "{where}"}}
+""")
+    home.run("apply", "-f", "shop.yaml")
+    first = push_image(home.folder / "one", where, "one")
+    assert home.data("releases", "create", "shop", "--name", "shop-1")["image"] == f"{where}@{first}"
+    second = push_image(home.folder / "two", where, "two")
+    assert home.data("releases", "show", "shop-1")["image"] == f"{where}@{first}"
+    assert home.data("releases", "create", "shop", "--name", "shop-2")["image"] == f"{where}@{second}" != f"{where}@{first}"
 
 
 def test_every_door_meets_the_same_rule(home):
