@@ -187,12 +187,13 @@ int run_program(int count, char** words, const AddConcepts& add) {
   pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
   host::PackConcepts packs(pack_shelf, disk, clock, variables);
   const deploy::MetricsReader metrics(disk, clock, variables, &packs, backend_keys);
-  deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
-  loaded.observers.push_back(&judge_watch);
-  loaded.tools.add(judge_watch);
   deploy::SeriesWatch series_watch(fleet, clock);
   loaded.observers.push_back(&series_watch);
   loaded.tools.add(series_watch);
+  deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "",
+                                 &series_watch);
+  loaded.observers.push_back(&judge_watch);
+  loaded.tools.add(judge_watch);
   deploy::AppKitShelf app_kits(disk, home ? home->root().string() : "");
   loaded.tools.add(app_kits);
   deploy::PackKeeper pack_keeper(disk, pack_shelf, [&](const pack::Pack& pack) {

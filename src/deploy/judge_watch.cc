@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "deploy/series_watch.h"
 #include "router/counters.h"
 
 namespace sluice::deploy {
@@ -22,6 +23,8 @@ constexpr int64_t kReportAgain_ns = 5 * kSecond_ns;
 constexpr int64_t kSilence_ns = 30 * kSecond_ns;
 constexpr int64_t kForgetAfter_ns = 600 * kSecond_ns;
 constexpr int64_t kAsk_ms = 2'000;
+constexpr int64_t kHour_s = 3'600;
+constexpr size_t kFewMinutes = 6;
 constexpr size_t kMaxFile = 1 << 20;
 constexpr std::string_view kSchema = "sluice.judge-state.v1";
 
@@ -104,6 +107,27 @@ void JudgeWatch::take_up(Watched& watched, const views::Judged& judged, const st
   if (resumed) watched.judge = *std::move(resumed);
 }
 
+// What the routers have counted of the revision before, in the last hour or since this process began; else what was
+// counted of it while the two were compared.
+std::vector<judge::Limit> JudgeWatch::limits_of_past(const Watched& watched, const views::Judged& judged) const {
+  const judge::Buckets buckets = buckets_of(watched.criteria);
+  if (series_ != nullptr && !watched.criteria.source && !judged.baseline.empty()) {
+    const int64_t now_s = clock_.wall_ms() / 1'000;
+    auto spans = series_->since(judged.baseline, now_s - kHour_s, 60);
+    if (spans.size() < kFewMinutes) spans = series_->since(judged.baseline, now_s - kHour_s, 1);
+    std::vector<judge::Counts> hour;
+    for (const auto& [at_s, span] : spans) {
+      hour.push_back(judged_counts({.requests = span.requests,
+                                    .failed = span.failed,
+                                    .latencies = {span.latencies.begin(), span.latencies.end()}},
+                                   watched.criteria));
+    }
+    auto limits = judge::limits_of_last_hour(hour, buckets);
+    if (!limits.empty()) return limits;
+  }
+  return judge::limits_of_last_hour(watched.past, buckets);
+}
+
 void JudgeWatch::begin(Watched& watched, const views::Judged& judged, int64_t now_ns) {
   const bool first = watched.analysis.empty() || watched.attempt != judged.attempt;
   const bool alone = judged.baseline.empty() || judged.weight_bps >= 10'000;
@@ -123,7 +147,7 @@ void JudgeWatch::begin(Watched& watched, const views::Judged& judged, int64_t no
   judge::Settings settings = settings_of(watched.criteria);
   if (alone) {
     settings.alone = true;
-    settings.limits = judge::limits_of_last_hour(watched.past, buckets_of(watched.criteria));
+    settings.limits = limits_of_past(watched, judged);
   }
   watched.judge.emplace(settings, buckets_of(watched.criteria));
   for (const judge::Counts& each : watched.past) watched.judge->learn(each);

@@ -7,6 +7,9 @@
 // What the judge knows of a rollout is in a file beside the store, so that a control plane that was killed goes on with
 // the evidence that it had. Routers are counted one by one: the counts of one that began again, or obeys other weights,
 // are left out for that look.
+//
+// A revision that has all traffic is judged by limits: those of the criteria, and what the one before did in its last
+// hour.
 #pragma once
 
 #include <deque>
@@ -48,11 +51,14 @@ struct RolloutSeen {
   int64_t next_look_ms = 0;           // from the last one
 };
 
+class SeriesWatch;
+
 class JudgeWatch final : public lang::Observer {
  public:
-  // `folder` keeps what judges know. All must outlive it.
-  JudgeWatch(const RouterFleet& fleet, const MetricsReader& metrics, Disk& disk, const Clock& clock, std::string folder)
-      : fleet_(fleet), metrics_(metrics), disk_(disk), clock_(clock), folder_(std::move(folder)) {}
+  // `folder` keeps what judges know, `series` what routers have counted before. All must outlive it.
+  JudgeWatch(const RouterFleet& fleet, const MetricsReader& metrics, Disk& disk, const Clock& clock, std::string folder,
+             const SeriesWatch* series = nullptr)
+      : fleet_(fleet), metrics_(metrics), disk_(disk), clock_(clock), folder_(std::move(folder)), series_(series) {}
 
   std::string_view concept_name() const override { return "Telemetry"; }
   void look(const Tell& tell) override;
@@ -79,6 +85,7 @@ class JudgeWatch final : public lang::Observer {
   };
 
   void begin(Watched& watched, const views::Judged& judged, int64_t now_ns);
+  std::vector<judge::Limit> limits_of_past(const Watched& watched, const views::Judged& judged) const;
   void take_up(Watched& watched, const views::Judged& judged, const std::string& file);
   // Who did not answer in this look, and why: a router by its id, a source by its name. Nobody is asked again in the
   // same look, so what is slow costs a look its timeout once, however many rollouts there are.
@@ -96,6 +103,7 @@ class JudgeWatch final : public lang::Observer {
   Disk& disk_;
   const Clock& clock_;
   std::string folder_;
+  const SeriesWatch* series_;
   std::vector<views::Judged> judged_;       // as of the last comparison
   std::map<std::string, Watched> watched_;  // by rollout; of the thread that looks
   bool knows_files_ = false;                // watched_ has an entry for each file

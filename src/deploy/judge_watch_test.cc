@@ -12,6 +12,7 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "deploy/series_watch.h"
 #include "deploy/testing_rollouts.h"
 #include "deploy/testing_router.h"
 
@@ -228,6 +229,46 @@ TEST_F(JudgeWatchTest, WithoutAnotherRevisionTheLimitsDecide) {
   watch.compare(rows, tell);
   for (int i = 0; i < 20 && reports.empty(); ++i) second({100, 10, 0}, {});
   ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "unhealthy");
+}
+
+TEST_F(JudgeWatchTest, WithAllTrafficItIsJudgedByTheLastHourOfTheOneBefore) {
+  SeriesWatch series(fleet, clock);
+  series.compare(rows, tell);
+  for (int i = 0; i < 120; ++i) {
+    baseline_.requests += 20;
+    router.count_revisions({revision("r2", canary_), revision("r1", baseline_)});
+    clock.advance_ms(1'000);
+    series.look(tell);
+  }
+  // It changes over at once, so that nothing was counted of the two beside each other.
+  rollout::State(rows.rows).edit(rows.kRollout, [](rollout::RolloutRecord& record) {
+    record.weightBps = 10'000;
+    record.status = rollout::RolloutStatus::watching;
+  });
+  telemetry::State(rows.rows).edit(telemetry::TelemetryAId("a1"),
+                                   [](telemetry::TelemetryARecord& record) { record.window = -1; });
+  json::object all = revision("r2", canary_);
+  auto judged = [&](const SeriesWatch* past) {
+    reports.clear();
+    JudgeWatch one(fleet, metrics, disk, clock, folder.path(past != nullptr ? "with" : "without"), past);
+    one.compare(rows, tell);
+    for (int i = 0; i < 60 && reports.empty(); ++i) {
+      canary_.requests += 20;
+      canary_.failed += 4;
+      all = revision("r2", canary_);
+      all["weight_bps"] = 10'000;
+      router.count_revisions({all});
+      clock.advance_ms(1'000);
+      one.look(tell);
+    }
+    return one.seen(rows.kRollout.text())->verdict->sentence;
+  };
+  EXPECT_EQ(judged(nullptr),
+            "Undecided, and more requests will not help: no limit was set, and shop@1 had fewer than 100 requests in "
+            "its last hour to take limits from.");
+  EXPECT_TRUE(reports.empty());
+  EXPECT_THAT(judged(&series), HasSubstr("shop@2 fails 20 % of requests, more than the 0.50 % of last_hour_errors"));
   EXPECT_EQ(told("verdict"), "unhealthy");
 }
 

@@ -184,6 +184,19 @@ TEST_F(RolloutSync, WhatTurnsBadAfterTheEndIsTakenBack) {
   EXPECT_THAT(splits(shop), ElementsAre("2=9900 1=100", "1=10000"));
 }
 
+TEST_F(RolloutSync, WithoutAutoRollbackWhatTurnsBadAfterTheEndIsSaid) {
+  App shop = app("shop");
+  const std::string id =
+      begin(shop, 1, {{"strategy", "immediate"}, {"steps", json::array()}, {"after", 3600}, {"autoRollback", false}});
+  ASSERT_TRUE(becomes(id, "watching"));
+  say(analysis(shop.revisions[1]), "unhealthy", "it fails");
+  ASSERT_TRUE(eventually([&] { return kit.row("Rollout", id).at("reason") == json::value("it fails"); }));
+  EXPECT_EQ(status(id), "watching");
+  EXPECT_THAT(splits(shop), ElementsAre("2=10000"));
+  EXPECT_EQ(kit.run("Rollout/abort", {{"rollout", id}}).variant, "ok");
+  EXPECT_TRUE(becomes(id, "aborted"));
+}
+
 TEST_F(RolloutSync, WhatStaysGoodAfterTheEndKeepsEverything) {
   App shop = app("shop");
   const std::string id =

@@ -311,7 +311,7 @@ Verdict Judge::verdict(std::string_view baseline, std::string_view canary) const
                   .dropped_windows = state_.dropped};
   Tails known(state_.known.latencies, buckets_.size());
   std::optional<double> per_canary = baseline_per_canary();
-  bool enough_can_be = per_canary.has_value();
+  bool enough_can_be = per_canary.has_value() && !specs_.empty();
   double most = -1;
   for (size_t i = 0; i < specs_.size(); ++i) {
     if (is_left_out(specs_[i])) continue;
@@ -339,23 +339,32 @@ Verdict Judge::verdict(std::string_view baseline, std::string_view canary) const
   return verdict;
 }
 
-std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Buckets& buckets) {
-  constexpr size_t kBlocks = 6;
-  constexpr double kFewest = 100;  // requests of a block
+namespace {
+
+constexpr size_t kBlocks = 6;
+constexpr double kFewest = 100;  // requests of a block
+// Bad requests of a block that may just not have been seen, where blocks are few: with it the version that the limits
+// are of is itself beyond them once in thousands of times.
+constexpr double kUnseen = 4;
+
+// Nothing if a block has too few requests.
+std::optional<std::vector<Limit>> limits_of_blocks(std::span<const Counts> windows, const Buckets& buckets,
+                                                   size_t blocks) {
   Counts hour;
   for (const Counts& each : windows) judge::add(hour, each);
   Tails all(hour.latencies, buckets.size());
   const bool timed = all.all() > 0;
+  const double unseen = blocks < kBlocks ? kUnseen : 0;
   size_t end = all.end_of_tail(0.014) + 1;
   double errors = 0, slow = 0;
-  for (size_t block = 0; block < kBlocks; ++block) {
+  for (size_t block = 0; block < blocks; ++block) {
     Counts sum;
-    size_t from = windows.size() * block / kBlocks, to = windows.size() * (block + 1) / kBlocks;
+    size_t from = windows.size() * block / blocks, to = windows.size() * (block + 1) / blocks;
     for (const Counts& each : windows.subspan(from, to - from)) judge::add(sum, each);
     Tails tails(sum.latencies, buckets.size());
-    if (sum.requests < kFewest || (timed && tails.all() < kFewest)) return {};
-    errors = std::max(errors, sum.failed / sum.requests);
-    if (timed) slow = std::max(slow, tails.above(end) / tails.all());
+    if (sum.requests < kFewest || (timed && tails.all() < kFewest)) return std::nullopt;
+    errors = std::max(errors, (sum.failed + unseen) / sum.requests);
+    if (timed) slow = std::max(slow, (tails.above(end) + unseen) / tails.all());
   }
   std::vector<Limit> limits = {{.name = "last_hour_errors", .share = std::min(2 * errors + 0.005, 0.99)}};
   if (timed && end < buckets.ends_us().size()) {
@@ -364,6 +373,15 @@ std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Bu
                       .share = std::min(2 * slow + 0.005, 0.99)});
   }
   return limits;
+}
+
+}  // namespace
+
+std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Buckets& buckets) {
+  for (size_t blocks = kBlocks; blocks > 0; --blocks) {
+    if (auto limits = limits_of_blocks(windows, buckets, blocks)) return *limits;
+  }
+  return {};
 }
 
 }  // namespace sluice::judge

@@ -116,7 +116,7 @@ class Judge {
 };
 
 // Limits for a canary that has all the traffic: what the baseline did at worst in its last hour, doubled. The windows
-// are taken in six blocks; nothing if there were too few requests to say.
+// are taken in six blocks, or in fewer and with wider limits if they have too few requests; nothing below 100 requests.
 std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Buckets& buckets);
 
 }  // namespace sluice::judge

@@ -252,5 +252,31 @@ TEST(Judge, AloneItGoesByTheLimitsOfTheLastHour) {
   EXPECT_EQ(verdict_of(old_version()).verdict, Outcome::healthy);
 }
 
+TEST(Judge, AShortHourGivesWideLimits) {
+  auto errors_of = [](double requests, double failed, size_t windows) {
+    const Counts each{.requests = requests / static_cast<double>(windows),
+                      .failed = failed / static_cast<double>(windows)};
+    const auto limits = limits_of_last_hour(std::vector<Counts>(windows, each), Buckets());
+    EXPECT_EQ(limits.size(), 1U);
+    return limits.empty() ? 0 : limits[0].share;
+  };
+  EXPECT_TRUE(limits_of_last_hour(std::vector<Counts>(60, {.requests = 1.6}), Buckets()).empty());
+  EXPECT_NEAR(errors_of(600, 0, 60), 0.005, 1e-12) << "six blocks";
+  EXPECT_NEAR(errors_of(590, 0, 59), 2 * 4.0 / 110 + 0.005, 1e-12) << "five, and the smallest has 110";
+  EXPECT_NEAR(errors_of(900, 0, 1), 2 * 4.0 / 900 + 0.005, 1e-12) << "one window is one block";
+  // Whatever the version's true share of errors is, its own past rarely gives a limit below that.
+  for (int requests : {100, 250, 1'000, 5'000}) {
+    for (int failed = 0; failed < requests / 4; failed += 1 + failed / 8) {
+      const double limit = errors_of(requests, failed, 1);
+      double chance = 0;  // of no more errors than that in so many requests, at a share of the limit
+      for (int i = 0; i <= failed; ++i) {
+        chance += std::exp(std::lgamma(requests + 1.0) - std::lgamma(i + 1.0) - std::lgamma(requests - i + 1.0) +
+                           i * std::log(limit) + (requests - i) * std::log1p(-limit));
+      }
+      EXPECT_LT(chance, 0.0003) << failed << " of " << requests;
+    }
+  }
+}
+
 }  // namespace judge_test
 }  // namespace sluice::judge

@@ -92,6 +92,11 @@ std::string too_early(const Verdict& verdict, const Settings& settings, std::str
            "; that speaks against it, but it may still be chance";
   }
   std::string to(canary), from(baseline);
+  if (verdict.metrics.empty()) {
+    return "Undecided, and more requests will not help: no limit was set, and " +
+           (from.empty() ? "there is nothing to compare with"
+                         : from + " had fewer than 100 requests in its last hour to take limits from");
+  }
   if (verdict.canary_requests <= 0 && !verdict.requests_needed) return "Too early: " + to + " has had no requests yet";
   if (verdict.requests_needed) {
     std::string text = "Too early: " + count_text(std::ceil(*verdict.requests_needed)) + " more requests to " + to;

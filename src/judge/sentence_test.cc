@@ -93,6 +93,18 @@ TEST(Sentence, SaysThatACanaryAloneKeepsItsLimits) {
             "v2 is within its limits: 0 of 2,500 failed; a version beyond them passes in at most 5 of 100.");
 }
 
+TEST(Sentence, SaysThatThereIsNothingToJudgeBy) {
+  Settings settings = without_warm_up();
+  settings.alone = true;
+  Judge judge(settings, Buckets());
+  judge.add({.canary = counts_of(50, "20:50")});
+  EXPECT_EQ(judge.verdict("v1", "v2").sentence,
+            "Undecided, and more requests will not help: no limit was set, and v1 had fewer than 100 requests in its "
+            "last hour to take limits from.");
+  EXPECT_EQ(judge.verdict("", "v2").sentence,
+            "Undecided, and more requests will not help: no limit was set, and there is nothing to compare with.");
+}
+
 TEST(Sentence, WritesNumbersForPeople) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");

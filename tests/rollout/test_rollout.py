@@ -12,7 +12,9 @@ from shop import Customers, version_of_shop
 from up_home import get
 
 RUNS = range(100 if os.environ.get("SLUICE_SOAK") else 3)
-QUICK = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s", "--latency-floor", "20ms"]
+AT_ONCE = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s"]
+QUICK = [*AT_ONCE, "--latency-floor", "20ms"]
+BY_ERRORS = [*AT_ONCE, "--latency-floor", "5s"]  # how slow a busy machine was a minute ago is no measure of now
 
 
 def serve(home, *versions):
@@ -25,8 +27,8 @@ def serve(home, *versions):
     return url
 
 
-def start(home, *words, code=0):
-    return home.run("rollout", "start", "local", *words, *QUICK, "--wait", "--timeout", "110s", code=code)
+def start(home, *words, code=0, judged=QUICK):
+    return home.run("rollout", "start", "local", *words, *judged, "--wait", "--timeout", "110s", code=code)
 
 
 def rollout(home, *words):
@@ -59,17 +61,36 @@ def test_a_worse_version_is_aborted_at_the_first_step_and_gets_not_one_request_m
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_version_that_is_as_good_gets_everything_and_is_taken_back_when_it_turns_bad(home, run):
+@pytest.mark.parametrize("held", [0, 20], ids=["alone", "beside"])
+def test_a_version_that_is_as_good_gets_everything_and_is_taken_back_when_it_turns_bad(home, held, run, eventually):
+    """After 100% it is judged by what the old version did, or beside it if that keeps a share."""
     url = serve(home, {}, {})
-    with Customers(url):
-        start(home, "shop@2", "--steps", "50%", "--after", "1h", "--holdback", "20%")
-        assert rollout(home)["status"] == "watching" and rollout(home)["weight_asked_bps"] == 8_000
+    with Customers(url) as customers:
+        start(home, "shop@2", "--steps", "50%", "--after", "1h", *(["--holdback", f"{held}%"] if held else []),
+              judged=QUICK if held else BY_ERRORS)
+        view, asked, moved = rollout(home), len(customers.answers), time.monotonic()
+        assert view["status"] == "watching" and view["weight_asked_bps"] == 10_000 - held * 100
+        assert sorted(shares(home).values()) == ([2_000, 8_000] if held else [10_000])
+        eventually(lambda: len(customers.answers) >= asked + 400)
+        after = [version for (_, version), begun in zip(customers.answers, customers.begun) if begun > moved]
+        assert set(after) == ({"1", "2"} if held else {"2"})
         port = [each for each in home.data("runtime", "list") if each["name"] == "shop@2"][0]["endpoint"]
         get(port.rstrip("/") + "/break")
         subprocess.run([str(home.sluice), "rollout", "watch", "shop@2"], env=home.environment(), timeout=110,
                        capture_output=True, check=False)
-    assert rollout(home)["status"] == "aborted"
+        taken_back = time.monotonic()
+        eventually(lambda: len(customers.begun) and customers.begun[-1] > taken_back)
+    assert rollout(home)["status"] == "aborted" and "shop@2" in rollout(home)["reason"]
+    assert {version for (_, version), begun in zip(customers.answers, customers.begun) if begun > taken_back} == {"1"}
     assert get(url) == (200, "1")
+
+
+def test_limits_hold_whatever_the_old_version_does(home):
+    url = serve(home, {"errors": 0.1}, {"errors": 0.1})
+    with Customers(url):
+        start(home, "shop@2", "--steps", "20%:100s", "--max-error-rate", "2%", judged=BY_ERRORS, code=9)
+    assert "more than the 2.0 % of max_error_rate" in rollout(home)["reason"]
+    assert list(shares(home).values()) == [10_000]
 
 
 def test_an_up_with_a_canary_is_a_rollout_but_not_of_the_first_version(home, eventually):

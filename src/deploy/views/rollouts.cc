@@ -81,6 +81,7 @@ std::string waits_for(const RolloutView& view, const RolloutRecord& record, cons
     case RolloutStatus::stuck:
       return record.reason + "; retry or abort it";
     case RolloutStatus::watching:
+      if (!record.reason.empty()) return "has all traffic, and is worse: " + record.reason + "; abort it to go back";
       return "has all traffic; judging goes on for " + seconds_text(view.seconds_left.value_or(0));
     case RolloutStatus::complete:
     case RolloutStatus::aborted:

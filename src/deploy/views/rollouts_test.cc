@@ -77,6 +77,8 @@ TEST_F(RolloutViews, SayWhatItWaitsFor) {
   EXPECT_EQ(waits_for(), "is about to begin");
   become(rollout::RolloutStatus::watching);
   EXPECT_EQ(waits_for(), "has all traffic; judging goes on for 0s");
+  become(rollout::RolloutStatus::watching, "it fails");
+  EXPECT_EQ(waits_for(), "has all traffic, and is worse: it fails; abort it to go back");
 }
 
 }  // namespace rollouts_test

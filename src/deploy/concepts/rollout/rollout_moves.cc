@@ -175,8 +175,11 @@ Watch::Begun Rollout::begin_watch(const Watch& ask, State& state) {
 }
 
 Watch::Outcome Rollout::finish_watch(const Watch& ask, const Watch::Outcome& outcome, State& state) {
+  const auto* worse = get_if<Watch::Unhealthy>(&outcome);
   state.edit(ask.rollout, [&](RolloutRecord& record) {
     if (record.watching == state.request()) record.watching.reset();
+    // Nobody takes it back by itself, so people must see why they should.
+    if (worse != nullptr && !record.autoRollback) record.reason = worse->reason;
   });
   return outcome;
 }

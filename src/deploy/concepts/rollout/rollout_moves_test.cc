@@ -114,6 +114,7 @@ TEST_F(RolloutTest, JudgingGoesOnAfterTheEndWithWhatIsHeldBack) {
   EXPECT_TRUE(harness.invoke(Advance{.rollout = id, .step = 3}).as<Advance::Complete>().watch);
   harness.answer_with(Watch::Unhealthy{.rollout = id, .reason = "worse"});
   EXPECT_TRUE(harness.invoke(Watch{.rollout = id}).is<Watch::Unhealthy>());
+  EXPECT_EQ(record(id).reason, "") << "an abort says it";
   EXPECT_EQ(harness.invoke(Close{.rollout = id}).as<Close::Ok>().entries, (Entries{{"r2", 10'000}}));
   EXPECT_EQ(record(id).status, RolloutStatus::complete);
 }
