@@ -12,7 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "rollout"), str(HERE.parent / "up")]
 
-from shop import APP, Customers  # noqa: E402
+from shop import APP, Customers, Database  # noqa: E402
 from test_clients import kubectl  # noqa: E402
 from up_home import Home, get  # noqa: E402
 
@@ -25,13 +25,13 @@ class ClusterHome(Home):
     def environment(self):
         return {**super().environment(), "KUBECONFIG": str(self.kubeconfig)}
 
-    def version(self, number, image, cpu=0.4, within="1m"):
+    def version(self, number, image, cpu=0.4, within="1m", database=""):
         folder = self.folder / f"shop-{number}"
         folder.mkdir()
         (folder / "bundle.yaml").write_text(
             f'name: shop\nversion: "{number}.0.0"\nimage: registry.example/shop:{number}\nroutes: [{{path: /}}]\ndrain: 5s\n'
             f'health: {{path: /health, interval: 1s, start_within: {within}}}\nresources: {{cpu: {cpu}}}\n'
-            f'env: {{VERSION: "{number}", ERRORS: "0", SLOW_SHARE: "0", SLOW_MS: "0"}}\n')
+            f'env: {{VERSION: "{number}", ERRORS: "0", SLOW_SHARE: "0", SLOW_MS: "0", DATABASE: "{database}"}}\n')
         (folder / "image.lock.json").write_text(json.dumps({
             "schema": "sluice.image-lock.v1", "reference": f"registry.example/shop:{number}", "digest": image, "platforms": {}}))
         return folder
@@ -80,6 +80,25 @@ def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, e
 
     eventually(moved)
     eventually(lambda: get(url) == (200, "2"))
+
+
+def test_traffic_leaves_a_version_of_which_no_pod_is_ready_and_pods_are_told_where_telemetry_goes(home, eventually):
+    home.run("telemetry", "configure", "--endpoint", "http://otel.example:4318", "--sampling", "0.1")
+    first, second = Database(), Database()
+    try:
+        home.up(home.version(1, GOOD, database=first.port))
+        url = home.up(home.version(2, BETTER, database=second.port))["urls"][0]
+        assert get(url) == (200, "2")
+        for pod in home.pods():
+            told = {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]}
+            assert told["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://otel.example:4318"
+            assert told["OTEL_SERVICE_NAME"] == "shop" and told["OTEL_TRACES_SAMPLER_ARG"] == "0.1"
+        second.stop()
+        eventually(lambda: get(url) == (200, "1") and "failed" in
+                   [each["lifecycle"] for each in home.data("revisions", "list", "local") if each["sequence"] == 2])
+    finally:
+        first.stop()
+        second.stop()
 
 
 def variant(home):

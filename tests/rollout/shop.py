@@ -1,6 +1,8 @@
-"""A program that answers with its version, and fails or dawdles as often as it is told; and customers who ask it."""
+"""A program that answers with its version, and fails or dawdles as often as it is told, or while its database
+is away; and customers who ask it."""
 
 import http.client
+import socketserver
 import threading
 import time
 
@@ -8,12 +10,22 @@ APP = '''import http.server
 import os
 import random
 import signal
+import socket
 import sys
 import time
 
 VERSION, ERRORS = os.environ["VERSION"], float(os.environ["ERRORS"])
+DATABASE = os.environ.get("DATABASE")  # its port
 SLOW_SHARE, SLOW_MS = float(os.environ["SLOW_SHARE"]), float(os.environ["SLOW_MS"])
 broken = False
+
+
+def has_database():
+    try:
+        socket.create_connection(("127.0.0.1", int(DATABASE)), timeout=1).close()
+        return True
+    except OSError:
+        return False
 
 
 class Shop(http.server.BaseHTTPRequestHandler):
@@ -24,7 +36,7 @@ class Shop(http.server.BaseHTTPRequestHandler):
         if self.path == "/break":
             broken = True
         asked = self.path not in ("/health", "/break")
-        fails = asked and random.random() < (0.5 if broken else ERRORS)
+        fails = asked and random.random() < (0.5 if broken else ERRORS) or DATABASE and not has_database()
         if asked and random.random() < SLOW_SHARE:
             time.sleep(SLOW_MS / 1000)
         body = VERSION.encode()
@@ -42,7 +54,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Shop).se
 '''
 
 
-def version_of_shop(home, number, errors=0.0, slow_share=0.0, slow_ms=0, name="shop", path="/"):
+def version_of_shop(home, number, errors=0.0, slow_share=0.0, slow_ms=0, name="shop", path="/", database=""):
     """A folder with this version."""
     folder = home.folder / f"{name}-{number}"
     folder.mkdir()
@@ -50,8 +62,26 @@ def version_of_shop(home, number, errors=0.0, slow_share=0.0, slow_ms=0, name="s
     (folder / "bundle.yaml").write_text(
         f'name: {name}\nversion: "{number}.0.0"\nrun: [python3, app.py]\nhealth:\n  path: /health\n'
         f'routes: [{{path: {path}}}]\n'
-        f'env:\n  VERSION: "{number}"\n  ERRORS: "{errors}"\n  SLOW_SHARE: "{slow_share}"\n  SLOW_MS: "{slow_ms}"\n')
+        f'env:\n  VERSION: "{number}"\n  ERRORS: "{errors}"\n  SLOW_SHARE: "{slow_share}"\n  SLOW_MS: "{slow_ms}"\n'
+        f'  DATABASE: "{database}"\n')
     return folder
+
+
+class Database(socketserver.ThreadingTCPServer):
+    """Takes connections while it runs."""
+
+    allow_reuse_address = True
+
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), socketserver.BaseRequestHandler)
+        self.port = self.server_address[1]
+        self.thread = threading.Thread(target=self.serve_forever)
+        self.thread.start()
+
+    def stop(self):
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
 
 
 class Customers:

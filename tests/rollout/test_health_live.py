@@ -1,7 +1,10 @@
-"""Health of what runs: a message through the routers, and the invariants of a concept in the program that serves it."""
+"""Health of what runs: a message through the routers, the invariants of a concept in the program that serves it, and
+what becomes of a version that stops to answer."""
 
 import subprocess
 
+import pytest
+from shop import Database, version_of_shop
 from up_home import get
 
 
@@ -40,3 +43,49 @@ def test_a_message_goes_through_every_router_to_each_revision(home):
         assert "hello did not answer a message through the routers within 5000 ms" in late.stderr
     finally:
         subprocess.run(["kill", "-CONT", str(pid)], check=True)
+
+
+@pytest.fixture
+def databases():
+    both = [Database(), Database()]
+    yield both
+    for each in both:
+        each.stop()
+
+
+def two_shops(home, databases):
+    """shop@2 serves and shop@1 is warm, each with a database of its own: the URL."""
+    for number, database in enumerate(databases, 1):
+        up = home.up(version_of_shop(home, number, database=database.port))
+    return up["urls"][0]
+
+
+def lifecycles(home):
+    return {each["sequence"]: each["lifecycle"] for each in home.data("revisions", "list", "local")}
+
+
+def why(home, name):
+    return " ".join(home.run("why", name).stdout.split())
+
+
+def test_traffic_leaves_a_version_of_which_nothing_answers(home, databases, eventually):
+    url = two_shops(home, databases)
+    assert get(url) == (200, "2")
+    databases[1].stop()
+    eventually(lambda: get(url) == (200, "1") and lifecycles(home)[2] == "failed")
+    assert {get(url) for _ in range(50)} == {(200, "1")}
+    assert "none of its replicas answered; its traffic went to shop@1" in why(home, "shop@2")
+    assert home.data("traffic", "history", "local")[0]["updated_by"] == "sluice:health"
+
+
+def test_what_takes_every_version_down_fails_none_of_them(home, databases, eventually):
+    url = two_shops(home, databases)
+    for each in databases:
+        each.stop()
+    eventually(lambda: "no replica of shop@2 answers, and shop@1 does not either" in why(home, "shop@2"),
+               lambda: why(home, "shop@2"))
+    assert lifecycles(home) == {1: "ready", 2: "ready"}
+    databases[:] = [Database(each.port) for each in databases]
+    eventually(lambda: get(url) == (200, "2"))
+    eventually(lambda: "does not either" not in why(home, "shop@2"), lambda: why(home, "shop@2"))
+    assert lifecycles(home) == {1: "ready", 2: "ready"}

@@ -11,6 +11,7 @@
 #include "deploy/run_settings.h"
 #include "deploy/secret_names.h"
 #include "deploy/views/bundle_settings.h"
+#include "deploy/views/telemetry.h"
 #include "render/taint.h"
 
 namespace sluice::deploy::k8s_runtime {
@@ -148,6 +149,13 @@ std::variant<PodPlan, Lacking> plan_for(const PodBundle& bundle, const DeployWor
   if (work.variables) {
     const json::value variables = json::parse(*work.variables);
     for (const auto& each : variables.as_object()) plan.variables.emplace(each.key(), each.value().as_string());
+  }
+  // What a bundle or an operator says of telemetry itself comes first.
+  lang::ReadOnlyRows rows(effect.read().rows_of("K8sRuntime"));
+  if (auto service = State(rows).get(K8sRuntimeId(work.service))) {
+    for (const auto& [name, text] : views::otel_variables(effect.read(), service->instance)) {
+      if (!bundle.manifest.env.contains(name)) plan.variables.emplace(name, text);
+    }
   }
   if (work.health) {
     auto said = parse_json(*work.health, "health");

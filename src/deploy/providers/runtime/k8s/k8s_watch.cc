@@ -2,6 +2,7 @@
 #include "deploy/providers/runtime/k8s/k8s_watch.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/thread_name.h"
 #include "k8s_runtime.gen.h"
@@ -27,7 +28,8 @@ void K8sWatch::compare(const lang::Snapshot& committed, const Tell& tell) {
   for (const K8sRuntimeFound& each : state.all()) {
     if (each.record.running == 0 || each.record.busy) continue;
     Known one{.place = views::pod_place(committed, each.record.environment),
-              .name = name_of(each.id.text(), each.record.running)};
+              .name = name_of(each.id.text(), each.record.running),
+              .instance = each.record.instance};
     for (const K8sRuntimePod& pod : state.pods(each.id).values()) one.pods.push_back({pod.name, pod.endpoint});
     if (auto before = known_.find(each.id.text()); before != known_.end() && before->second.pods == one.pods) {
       one.not_before_ms = before->second.not_before_ms;
@@ -64,15 +66,20 @@ void K8sWatch::look(const Tell& tell) {
     account.not_before_ms = now + kMostWait_ms;
     tell("K8sRuntime/hold", {{"environment", environment}});
   }
+  std::set<std::string> silent;
   for (auto& [service, known] : known_) {
     std::vector<Pod> ready;
+    bool heard = false;  // of a cluster that is away nobody knows which pods are ready
     {
       Followed& followed = *followed_.at(known.place);
       std::lock_guard lock(followed.mutex);
       for (const auto& [name, slice] : followed.slices) {
-        if (slice.first == known.name) ready.insert(ready.end(), slice.second.begin(), slice.second.end());
+        if (slice.first != known.name) continue;
+        heard = true;
+        ready.insert(ready.end(), slice.second.begin(), slice.second.end());
       }
     }
+    if (heard && ready.empty()) silent.insert(known.instance);
     std::ranges::sort(ready, {}, &Pod::name);
     // While none is ready routers go on with what they know: they see themselves who answers.
     if (ready.empty() || ready == known.pods || now < known.not_before_ms) continue;
@@ -82,6 +89,7 @@ void K8sWatch::look(const Tell& tell) {
     for (const Pod& each : ready) replicas.push_back({{"name", each.name}, {"endpoint", each.endpoint}});
     tell("K8sRuntime/observe", {{"service", service}, {"replicas", replicas}});
   }
+  for (const std::string& each : silence_.due(silent, now)) tell("Health/suspect", {{"instance", each}});
 }
 
 void K8sWatch::follow(const views::PodPlace& place, Followed& followed) {

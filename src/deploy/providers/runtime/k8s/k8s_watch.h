@@ -1,5 +1,6 @@
 // K8sWatch follows the EndpointSlices of every cluster that an instance has pods in, in a thread for each namespace,
-// and tells K8sRuntime when other pods are ready than it knows: one was moved to another node, killed, or is new.
+// and tells K8sRuntime when other pods are ready than it knows: one was moved to another node, killed, or is new. If
+// none of an instance has been ready for ten seconds it asks Health to look at the instance.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
+#include "deploy/silence.h"
 #include "lang/run/observer.h"
 
 namespace sluice::deploy::k8s_runtime {
@@ -36,6 +38,7 @@ class K8sWatch final : public lang::Observer {
   struct Known {
     views::PodPlace place;
     std::string name;  // of the Service
+    std::string instance;
     std::vector<Pod> pods;
     int64_t not_before_ms = 0;
     int64_t wait_ms = 0;
@@ -55,6 +58,7 @@ class K8sWatch final : public lang::Observer {
   Clock& clock_;
   std::map<std::string, Known> known_;       // by the id of the service
   std::map<std::string, Account> accounts_;  // by environment
+  Silence silence_;
   std::map<views::PodPlace, std::unique_ptr<Followed>> followed_;
 };
 

@@ -12,7 +12,6 @@ namespace sluice::deploy::local_runtime {
 namespace {
 
 constexpr int64_t kFirstWait_ms = 2'000, kLongestWait_ms = 300'000;
-constexpr int64_t kSilence_ms = 10'000;
 constexpr int64_t kMs_ns = 1'000'000;
 constexpr std::string_view kKind = "local";  // as local_runtime.concept says
 
@@ -47,22 +46,11 @@ void LocalWatch::look(const Tell& tell) {
     tell("LocalRuntime/repair", {{"service", service}});
   }
   for (const std::string& each : answering) silent.erase(each);
-  look_for_silence(silent, now_ms, tell);
-}
-
-void LocalWatch::look_for_silence(const std::set<std::string>& silent, int64_t now_ms, const Tell& tell) {
-  for (const std::string& service : silent) {
-    silent_.try_emplace(service, Told{.next_ms = now_ms + kSilence_ms, .wait_ms = kSilence_ms});
+  std::set<std::string> instances;
+  for (const std::string& each : silent) {
+    if (auto instance = instances_.find(each); instance != instances_.end()) instances.insert(instance->second);
   }
-  for (auto& [service, told] : silent_) {
-    const bool was_told = told.wait_ms > kSilence_ms;
-    auto instance = instances_.find(service);
-    if (instance == instances_.end() || !(silent.contains(service) ? now_ms >= told.next_ms : was_told)) continue;
-    told.wait_ms = std::min(2 * told.wait_ms, kLongestWait_ms);
-    told.next_ms = now_ms + told.wait_ms;
-    tell("Health/suspect", {{"instance", instance->second}});
-  }
-  std::erase_if(silent_, [&](const auto& each) { return !silent.contains(each.first); });
+  for (const std::string& each : silence_.due(instances, now_ms)) tell("Health/suspect", {{"instance", each}});
 }
 
 void LocalWatch::compare(const lang::Snapshot& committed, const Tell& tell) {

@@ -6,8 +6,7 @@
 // counts only when it is seen twice; at the first look of all nothing is under way yet, and it counts at once. What was
 // stopped all together stays so.
 //
-// If no replica of a service has answered for ten seconds it asks Health to look at the instance, again after a while
-// that doubles, and once more when one answers.
+// If no replica of a service has answered for ten seconds it asks Health to look at the instance.
 //
 // It also tells Runtime where replicas are, and which data is kept, if Runtime does not know: an earlier version kept
 // that in LocalRuntime alone, and its flows still do.
@@ -19,6 +18,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "deploy/silence.h"
 #include "lang/run/observer.h"
 #include "process/replicas.h"
 
@@ -34,8 +34,6 @@ class LocalWatch final : public lang::Observer {
   void compare(const lang::Snapshot& committed, const Tell& tell) override;
 
  private:
-  void look_for_silence(const std::set<std::string>& silent, int64_t now_ms, const Tell& tell);
-
   struct Told {
     int64_t next_ms = 0;  // of the clock that never goes back
     int64_t wait_ms = 0;
@@ -44,9 +42,9 @@ class LocalWatch final : public lang::Observer {
   const process::Replicas& replicas_;
   const Clock& clock_;
   bool first_ = true;
-  std::set<std::string> seen_;                    // replicas that did not run at the last look
-  std::map<std::string, Told> told_;              // by service
-  std::map<std::string, Told> silent_;            // services none of whose replicas answers
+  std::set<std::string> seen_;        // replicas that did not run at the last look
+  std::map<std::string, Told> told_;  // by service
+  Silence silence_;
   std::map<std::string, std::string> instances_;  // of services, as of the last comparison
 };
 
