@@ -148,13 +148,7 @@ std::shared_ptr<const EventHub::Told> EventHub::told_of(const store::JournalRow&
   told->event = step ? host::event_of(*step) : std::nullopt;
   if (!told->event) return told;
   host::Event& event = *told->event;
-  const json::value* environment = event.fields.as_object().if_contains("environment");
-  if (environment != nullptr && environment->is_string()) {
-    event.environment = std::string(environment->get_string());
-  } else if (parts_.authority != nullptr) {
-    auto places = parts_.authority->environments_of(event.action, event.fields.as_object());
-    if (!places.empty()) event.environment = places.front();
-  }
+  event.environment = host::environment_of(event, parts_.authority);
   told->text = "event: " + event.event + "\ndata: " + write(to_json(event)) + "\n\n";
   return told;
 }

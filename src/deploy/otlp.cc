@@ -26,6 +26,10 @@ json::object attribute_of(std::string_view key, std::string_view text) {
   return {{"key", key}, {"value", json::object{{"stringValue", text}}}};
 }
 
+json::object number_of(std::string_view key, int64_t number) {
+  return {{"key", key}, {"value", json::object{{"intValue", std::to_string(number)}}}};
+}
+
 std::string nanos(int64_t ms) { return std::to_string(ms) + "000000"; }
 
 json::object scoped(json::array attributes, const char* what, const char* inner, json::array list) {
@@ -33,9 +37,14 @@ json::object scoped(json::array attributes, const char* what, const char* inner,
           {what, json::array{json::object{{"scope", json::object{{"name", "sluice"}}}, {inner, std::move(list)}}}}};
 }
 
-json::object family_of(const json::object& family, int64_t now_ms) {
+// The samples that are for the endpoint.
+json::object family_of(const json::object& family, const views::OtlpEndpoint& to, int64_t now_ms) {
   json::array points;
   for (const json::value& sample : family.at("samples").as_array()) {
+    const json::value* place = sample.at("labels").as_object().if_contains("environment");
+    std::vector<std::string> environments;
+    if (place != nullptr) environments.emplace_back(place->as_string());
+    if (!to.takes_work_in(environments)) continue;
     json::array attributes;
     for (const auto& label : sample.at("labels").as_object()) {
       attributes.push_back(attribute_of(label.key(), label.value().as_string()));
@@ -80,11 +89,14 @@ json::object durations_of(const std::vector<double>& latencies, int64_t since_ms
                                                                 {"explicitBounds", std::move(bounds)}}}}}}};
 }
 
-json::array about_revision(const std::string& bundle, const std::string& version, const std::string& environment,
-                           const std::string& deployment, const std::string& revision) {
-  return {attribute_of("service.name", bundle), attribute_of("service.version", version),
-          attribute_of("deployment.environment.name", environment), attribute_of("sluice.deployment", deployment),
-          attribute_of("sluice.revision", revision)};
+// As its program says it, which is told the same names.
+json::array about_revision(const Measured::OfRevision& of, const views::OtlpEndpoint& to) {
+  json::array about = {attribute_of("service.name", to.service_name.empty() ? of.bundle : to.service_name),
+                       attribute_of("service.version", to.service_version.empty() ? of.version : to.service_version),
+                       attribute_of("deployment.environment.name", of.environment),
+                       attribute_of("sluice.deployment", of.deployment), attribute_of("sluice.revision", of.revision)};
+  if (!to.service_namespace.empty()) about.push_back(attribute_of("service.namespace", to.service_namespace));
+  return about;
 }
 
 // What all routers of its environment have counted of a deployment's revisions.
@@ -128,14 +140,8 @@ bool is_sampled(const std::string& trace, double share) {
 
 }  // namespace
 
-json::object otlp_metrics(const lang::Snapshot& rows, const json::array& families, const RouterFleet& fleet,
-                          int64_t now_ms) {
-  json::array own;
-  for (const json::value& each : families) {
-    if (!each.at("samples").as_array().empty()) own.push_back(family_of(each.as_object(), now_ms));
-  }
-  json::array all;
-  all.push_back(scoped({attribute_of("service.name", "sluice")}, "scopeMetrics", "metrics", std::move(own)));
+Measured measure(const lang::Snapshot& rows, json::array families, const RouterFleet& fleet, int64_t now_ms) {
+  Measured measured{.at_ms = now_ms, .families = std::move(families)};
   const views::States states(rows);
   for (const auto& split : states.traffic().all()) {
     const auto revisions = states.revision().find_by_deployment(split.id.text());
@@ -143,22 +149,43 @@ json::object otlp_metrics(const lang::Snapshot& rows, const json::array& familie
     const auto sums = counted(states, fleet, split.id.text(), revisions.front().record.environment);
     for (const auto& each : revisions) {
       auto sum = sums.find(each.id.text());
-      if (sum == sums.end() || sum->second.requests == 0 || all.size() > kMostMeasured) continue;
-      const int64_t since_ms = each.record.createdAt.ms;
-      json::array metrics = {
-          sum_of("sluice.requests", "Requests that were answered", sum->second.requests, since_ms, now_ms),
-          sum_of("sluice.requests.failed", "Requests that were answered with 500 or more", sum->second.failed, since_ms,
-                 now_ms),
-          durations_of(sum->second.latencies, since_ms, now_ms)};
-      all.push_back(scoped(about_revision(each.record.bundle, each.record.version, each.record.environment,
-                                          split.id.text(), each.id.text()),
-                           "scopeMetrics", "metrics", std::move(metrics)));
+      if (sum == sums.end() || sum->second.requests == 0 || measured.revisions.size() == kMostMeasured) continue;
+      measured.revisions.push_back({.bundle = each.record.bundle,
+                                    .version = each.record.version,
+                                    .environment = each.record.environment,
+                                    .deployment = split.id.text(),
+                                    .revision = each.id.text(),
+                                    .since_ms = each.record.createdAt.ms,
+                                    .counted = sum->second});
     }
   }
+  return measured;
+}
+
+json::object otlp_metrics(const Measured& measured, const views::OtlpEndpoint& to) {
+  json::array own;
+  for (const json::value& each : measured.families) {
+    json::object family = family_of(each.as_object(), to, measured.at_ms);
+    if (!family.at("gauge").at("dataPoints").as_array().empty()) own.push_back(std::move(family));
+  }
+  json::array all;
+  if (!own.empty()) {
+    all.push_back(scoped({attribute_of("service.name", "sluice")}, "scopeMetrics", "metrics", std::move(own)));
+  }
+  for (const Measured::OfRevision& each : measured.revisions) {
+    if (!to.takes(each.bundle, each.environment)) continue;
+    json::array metrics = {
+        sum_of("sluice.requests", "Requests that were answered", each.counted.requests, each.since_ms, measured.at_ms),
+        sum_of("sluice.requests.failed", "Requests that were answered with 500 or more", each.counted.failed,
+               each.since_ms, measured.at_ms),
+        durations_of(each.counted.latencies, each.since_ms, measured.at_ms)};
+    all.push_back(scoped(about_revision(each, to), "scopeMetrics", "metrics", std::move(metrics)));
+  }
+  if (all.empty()) return {};
   return {{"resourceMetrics", std::move(all)}};
 }
 
-std::optional<json::object> otlp_request_span(const lang::Snapshot& rows, std::string_view line) {
+std::optional<RequestSpan> otlp_request_span(const lang::Snapshot& rows, std::string_view line) {
   auto parsed = parse_json(line);
   const json::object* request = parsed ? parsed->root.if_object() : nullptr;
   if (request == nullptr) return std::nullopt;
@@ -175,23 +202,49 @@ std::optional<json::object> otlp_request_span(const lang::Snapshot& rows, std::s
   const int64_t ended_us = *ended_ms * 1'000, begun_us = ended_us - number_at(*request, "duration_us");
   const std::string revision = text_at(*request, "revision_id");
   const auto record = views::States(rows).revision().get(revision::RevisionId(revision));
-  json::object span{
-      {"traceId", trace},
-      {"spanId", digest.substr(0, 16)},
-      {"name", method},
-      {"kind", kServer},
-      {"startTimeUnixNano", std::to_string(begun_us) + "000"},
-      {"endTimeUnixNano", std::to_string(ended_us) + "000"},
-      {"attributes",
-       json::array{attribute_of("http.request.method", method), attribute_of("url.path", text_at(*request, "path")),
-                   attribute_of("server.address", text_at(*request, "host")),
-                   attribute_of("sluice.route.reason", text_at(*request, "reason")),
-                   json::object{{"key", "http.response.status_code"},
-                                {"value", json::object{{"intValue", std::to_string(status)}}}}}}};
+  json::array about = {attribute_of("http.request.method", method), attribute_of("url.path", text_at(*request, "path")),
+                       attribute_of("server.address", text_at(*request, "host")),
+                       attribute_of("sluice.route.reason", text_at(*request, "reason")),
+                       number_of("http.response.status_code", status)};
+  for (auto [name, field] : {std::pair("sluice.customer", "customer_id"),
+                             {"sluice.tenant", "tenant"},
+                             {"sluice.team", "team"},
+                             {"sluice.deployer", "pack_kind"}}) {
+    if (std::string text = text_at(*request, field); !text.empty()) about.push_back(attribute_of(name, text));
+  }
+  about.push_back(number_of("sluice.generation", number_at(*request, "generation")));
+  json::object span{{"traceId", trace},
+                    {"spanId", digest.substr(0, 16)},
+                    {"name", method},
+                    {"kind", kServer},
+                    {"startTimeUnixNano", std::to_string(begun_us) + "000"},
+                    {"endTimeUnixNano", std::to_string(ended_us) + "000"},
+                    {"attributes", std::move(about)}};
   if (status >= 500) span["status"] = json::object{{"code", kError}};
-  return scoped(
-      about_revision(bundle, record ? record->version : "", environment, text_at(*request, "deployment_id"), revision),
-      "scopeSpans", "spans", {std::move(span)});
+  json::array resource = about_revision({.bundle = bundle,
+                                         .version = record ? record->version : "",
+                                         .environment = environment,
+                                         .deployment = text_at(*request, "deployment_id"),
+                                         .revision = revision},
+                                        tracing.to);
+  return RequestSpan{.to = tracing.to, .span = scoped(std::move(resource), "scopeSpans", "spans", {std::move(span)})};
+}
+
+json::array otlp_ids(const json::object& fields) {
+  json::array ids;
+  for (auto [field, name] : {std::pair("environment", "deployment.environment.name"),
+                             {"customer", "sluice.customer"},
+                             {"bundle", "sluice.bundle"},
+                             {"deployment", "sluice.deployment"},
+                             {"revision", "sluice.revision"},
+                             {"rollout", "sluice.rollout"},
+                             {"plan", "sluice.plan"},
+                             {"instance", "sluice.instance"}}) {
+    const json::value* id = fields.if_contains(field);
+    if (id != nullptr && id->is_string() && !id->get_string().empty())
+      ids.push_back(attribute_of(name, id->get_string()));
+  }
+  return ids;
 }
 
 }  // namespace sluice::deploy

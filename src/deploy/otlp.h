@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "deploy/router_fleet.h"
+#include "deploy/views/telemetry.h"
 #include "lang/run/handler.h"
 
 namespace sluice::deploy {
@@ -16,13 +18,33 @@ namespace sluice::deploy {
 // Revisions of which metrics are sent, at most.
 inline constexpr size_t kMostMeasured = 1'000;
 
-// An ExportMetricsServiceRequest. `families` is what the view `metrics` answers.
-boost::json::object otlp_metrics(const lang::Snapshot& rows, const boost::json::array& families,
-                                 const RouterFleet& fleet, int64_t now_ms);
+// What is measured at a moment.
+struct Measured {
+  struct OfRevision {
+    std::string bundle, version, environment, deployment, revision;
+    int64_t since_ms = 0;
+    RouterFleet::Counted counted;
+  };
+  int64_t at_ms = 0;
+  boost::json::array families;  // what the view `metrics` answers
+  std::vector<OfRevision> revisions;
+};
+Measured measure(const lang::Snapshot& rows, boost::json::array families, const RouterFleet& fleet, int64_t now_ms);
 
-// A line of a router's access log as an element of `resourceSpans`. Nothing if it is no request, or its trace is not
-// among those that its bundle's telemetry samples: the share of traces is the same one that programs are told, and of
-// one trace all spans are kept or none. Without propagation the request is a trace of its own.
-std::optional<boost::json::object> otlp_request_span(const lang::Snapshot& rows, std::string_view line);
+// An ExportMetricsServiceRequest of what is for this endpoint; empty if nothing is.
+boost::json::object otlp_metrics(const Measured& measured, const views::OtlpEndpoint& to);
+
+// A request as an element of `resourceSpans`, and where it goes.
+struct RequestSpan {
+  views::OtlpEndpoint to;
+  boost::json::object span;
+};
+// Of a line of a router's access log. Nothing if it is no request, or its trace is not among those that its bundle's
+// telemetry samples: the share of traces is the same one that programs are told, and of one trace all spans are kept or
+// none. Without propagation the request is a trace of its own.
+std::optional<RequestSpan> otlp_request_span(const lang::Snapshot& rows, std::string_view line);
+
+// Attributes for the ids among the fields of an action: whose revision, in which environment.
+boost::json::array otlp_ids(const boost::json::object& fields);
 
 }  // namespace sluice::deploy

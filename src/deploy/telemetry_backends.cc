@@ -154,8 +154,12 @@ Result<std::string> read_backend_key(const std::string& key, const std::string& 
   return text;
 }
 
+Result<std::string> MarkerOutlet::key_for(const std::string& key, const std::string& endpoint) const {
+  return read_backend_key(key, endpoint, keys_, disk_, variables_);
+}
+
 Result<void> MarkerOutlet::send(const Marker& marker, const MarkerBackend& backend) {
-  auto key = read_backend_key(backend.key, backend.endpoint, keys_, disk_, variables_);
+  auto key = key_for(backend.key, backend.endpoint);
   if (!key) return key.error();
   http::Outgoing outgoing(
       {.proxy =

@@ -60,6 +60,8 @@ class MarkerOutlet {
 
   // An error says why the backend does not have the marker.
   Result<void> send(const Marker& marker, const MarkerBackend& backend);
+  // The value of a key that was named for this endpoint, or else of its host's; empty if there is none.
+  Result<std::string> key_for(const std::string& key, const std::string& endpoint) const;
 
  private:
   Disk& disk_;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "host/authority.h"
 
 namespace sluice::host {
 namespace {
@@ -196,6 +197,16 @@ std::optional<Event> event_of(const engine::Step& step) {
     return event;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> environment_of(const Event& event, const Authority* authority) {
+  const json::object* fields = event.fields.if_object();
+  if (fields == nullptr) return std::nullopt;
+  const json::value* named = fields->if_contains("environment");
+  if (named != nullptr && named->is_string()) return std::string(named->get_string());
+  if (authority == nullptr) return std::nullopt;
+  const std::vector<std::string> places = authority->environments_of(event.action, *fields);
+  return places.empty() ? std::nullopt : std::optional(places.front());
 }
 
 bool EventFilter::takes_type(std::string_view name) const {

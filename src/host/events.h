@@ -47,6 +47,10 @@ BOOST_DESCRIBE_STRUCT(Event, (), (event, id, at, flow, caller, reason, environme
 
 std::optional<Event> event_of(const engine::Step& step);
 
+class Authority;
+// The environment that the event names, or that has what it is about; nothing if it belongs to none, or nobody knows.
+std::optional<std::string> environment_of(const Event& event, const Authority* authority);
+
 // Which of them somebody wants.
 struct EventFilter {
   std::vector<std::string> types;  // "rollout.advanced", "rollout.*"; none: all

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
+#include <utility>
 
 #include "base/json.h"
 #include "deploy/otlp.h"
-#include "deploy/views/telemetry.h"
+#include "engine/journal/record_reader.h"
+#include "host/event_log.h"
 #include "host/moment.h"
 #include "host/span_export.h"
 
@@ -18,10 +20,16 @@ constexpr auto kBetweenRequests = std::chrono::seconds(2);
 constexpr int kRoundsAMetric = 5;
 constexpr size_t kMostRead = 1 << 20;  // of a router's log at a time; what is more is skipped
 constexpr size_t kMostSpans = 2'000;
+constexpr size_t kRowsARound = 2'000;
+constexpr size_t kMostRecords = 500;  // in a message
 
 }  // namespace
 
-MeasureExport::MeasureExport(Of of, std::string routers) : of_(of), routers_(std::move(routers)) { new_lines(); }
+MeasureExport::MeasureExport(Of of, std::string routers) : of_(of), routers_(std::move(routers)) {
+  new_lines();
+  auto snapshot = of_.store.read();
+  if (snapshot) looked_at_ = (*snapshot)->position();
+}
 
 MeasureExport::~MeasureExport() {
   {
@@ -38,14 +46,15 @@ void MeasureExport::start() {
     for (int round = 1; !ends_.wait_for(lock, kBetweenRequests, [this] { return ending_; }); ++round) {
       lock.unlock();
       send_requests();
+      send_events();
       if (round % kRoundsAMetric == 0) send_metrics();
       lock.lock();
     }
   });
 }
 
-bool MeasureExport::send(const std::string& endpoint, const char* path, const std::string& body) {
-  return post_otlp(of_.tools, of_.clock, endpoint, path, body, [this] {
+bool MeasureExport::send(const deploy::views::OtlpEndpoint& to, const char* path, const json::object& message) {
+  return post_otlp(of_.tools, of_.clock, to, path, write(message), [this] {
     std::lock_guard lock(mutex_);
     return ending_;
   });
@@ -61,9 +70,12 @@ bool MeasureExport::send_metrics() {
   auto view = find_view("metrics");
   auto families = view ? (*view)->read(reading, {}) : Result<json::value>(view.error());
   if (!families) return false;
-  const std::string body = write(deploy::otlp_metrics(reading.rows, families->as_array(), *fleet, reading.now_ms));
+  const deploy::Measured measured = deploy::measure(reading.rows, families->as_array(), *fleet, reading.now_ms);
   bool taken = true;
-  for (const auto& each : endpoints) taken = send(each.url, "/v1/metrics", body) && taken;
+  for (const auto& each : endpoints) {
+    const json::object message = deploy::otlp_metrics(measured, each);
+    if (!message.empty()) taken = send(each, "/v1/metrics", message) && taken;
+  }
   return taken;
 }
 
@@ -95,20 +107,65 @@ bool MeasureExport::send_requests() {
   auto moment = Moment::of(of_.store, &of_.blobs, of_.tools, of_.clock.wall_ms());
   if (!moment) return false;
   const lang::Snapshot& rows = (*moment)->reading().rows;
-  const auto endpoints = deploy::views::otlp_endpoints(rows);
-  if (endpoints.empty()) return true;
-  json::array spans;
-  for (size_t from = 0; from < lines.size() && spans.size() < kMostSpans;) {
+  struct Spans {
+    deploy::views::OtlpEndpoint to;
+    json::array all;
+  };
+  std::map<std::pair<std::string, std::string>, Spans> by_endpoint;
+  size_t many = 0;
+  for (size_t from = 0; from < lines.size() && many < kMostSpans;) {
     const size_t end = lines.find('\n', from);
-    if (auto span = deploy::otlp_request_span(rows, std::string_view(lines).substr(from, end - from))) {
-      spans.push_back(*std::move(span));
+    if (auto made = deploy::otlp_request_span(rows, std::string_view(lines).substr(from, end - from))) {
+      Spans& spans = by_endpoint[{made->to.url, made->to.key}];
+      spans.to = made->to;
+      spans.all.push_back(std::move(made->span));
+      ++many;
     }
     from = end + 1;
   }
-  if (spans.empty()) return true;
-  const std::string body = write(json::object{{"resourceSpans", std::move(spans)}});
   bool taken = true;
-  for (const auto& each : endpoints) taken = send(each.url, "/v1/traces", body) && taken;
+  for (auto& [endpoint, spans] : by_endpoint) {
+    taken = send(spans.to, "/v1/traces", json::object{{"resourceSpans", std::move(spans.all)}}) && taken;
+  }
+  return taken;
+}
+
+bool MeasureExport::tell(const deploy::views::OtlpEndpoint& to, store::Snapshot& snapshot, uint64_t& next) {
+  json::array records;
+  uint64_t after = next;
+  size_t rows = 0;
+  auto read = snapshot.journal_from(next, [&](const store::JournalRow& row) {
+    after = row.seq + 1;
+    auto step = engine::read_step(row.record);
+    auto event = step ? event_of(*step) : std::nullopt;
+    if (event) {
+      event->environment = environment_of(*event, of_.authority);
+      std::vector<std::string> environments;
+      if (event->environment) environments.push_back(*event->environment);
+      if (to.takes_work_in(environments)) records.push_back(log_record_of(*event));
+    }
+    return ++rows < kRowsARound && records.size() < kMostRecords;
+  });
+  if (!read) return false;
+  if (!records.empty() && !send(to, "/v1/logs", otlp_logs(std::move(records)))) return false;
+  next = after;
+  return true;
+}
+
+bool MeasureExport::send_events() {
+  auto moment = Moment::of(of_.store, &of_.blobs, of_.tools, of_.clock.wall_ms());
+  if (!moment) return false;
+  const HostReading& reading = (*moment)->reading();
+  const auto before = std::exchange(told_, {});  // who is no longer configured is forgotten
+  const uint64_t looked_at = std::exchange(looked_at_, reading.position);
+  bool taken = true;
+  for (const auto& each : deploy::views::otlp_endpoints(reading.rows)) {
+    if (each.bundle != "*") continue;
+    const auto known = before.find({each.url, each.environment});
+    uint64_t& next = told_[{each.url, each.environment}];
+    next = known == before.end() ? looked_at + 1 : known->second;
+    taken = tell(each, reading.store, next) && taken;
+  }
   return taken;
 }
 

@@ -73,11 +73,12 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   if (!started) return started.error();
   self.home_ = *std::move(started);
   self.since_ms_ = self.clock_.wall_ms();
-  self.spans_ =
-      std::make_unique<SpanExport>(self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_);
+  self.spans_ = std::make_unique<SpanExport>(self.home_->store(), self.home_->blobs(), opening.concepts.tools,
+                                             self.clock_, &self.home_->authority());
   self.spans_->start();
   self.measures_ = std::make_unique<MeasureExport>(
-      MeasureExport::Of{self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_, opening.disk},
+      MeasureExport::Of{self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_, opening.disk,
+                        &self.home_->authority()},
       (opening.home.root() / "router").string());
   self.measures_->start();
   self.service_ = make_service(

@@ -6,7 +6,8 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "deploy/views/telemetry.h"
+#include "deploy/telemetry_backends.h"
+#include "host/authority.h"
 #include "host/flows/flow_spans.h"
 #include "host/flows/flow_view.h"
 #include "host/moment.h"
@@ -23,25 +24,33 @@ constexpr size_t kFlowsARequest = 50;
 
 }  // namespace
 
-bool post_otlp(const lang::Tools& tools, const Clock& clock, std::string endpoint, const char* path,
+bool post_otlp(const lang::Tools& tools, const Clock& clock, const deploy::views::OtlpEndpoint& to, const char* path,
                const std::string& body, std::function<bool()> cancelled) {
   const auto* variables = tools.find<Variables>();
   auto variable = [&](const std::string& name) {
     return variables != nullptr ? (*variables)(name).value_or("") : std::string();
   };
+  std::vector<http::Header> headers = {{"Content-Type", "application/json"}};
+  if (const auto* outlet = tools.find<deploy::MarkerOutlet>()) {
+    auto key = outlet->key_for(to.key, to.url);
+    if (!key) return false;
+    if (!key->empty()) headers.push_back({"Authorization", "Bearer " + *key});
+  }
+  std::string endpoint = to.url;
   http::Outgoing outgoing({.proxy = http::proxy_of(variable, endpoint)}, clock);
   while (endpoint.ends_with('/')) endpoint.pop_back();
   auto answer = outgoing.send({.method = "POST",
                                .url = endpoint + path,
-                               .headers = {{"Content-Type", "application/json"}},
+                               .headers = std::move(headers),
                                .body = body,
                                .timeout_ms = kSend_ms,
                                .cancelled = std::move(cancelled)});
   return answer && answer->status >= 200 && answer->status < 300;
 }
 
-SpanExport::SpanExport(store::Store& store, store::BlobStore& blobs, const lang::Tools& tools, const Clock& clock)
-    : store_(store), blobs_(blobs), tools_(tools), clock_(clock) {
+SpanExport::SpanExport(store::Store& store, store::BlobStore& blobs, const lang::Tools& tools, const Clock& clock,
+                       const Authority* authority)
+    : store_(store), blobs_(blobs), tools_(tools), clock_(clock), authority_(authority) {
   look();
 }
 
@@ -89,6 +98,15 @@ void SpanExport::find_settled(store::Snapshot& snapshot, int64_t now_ns) {
   first_ = false;
 }
 
+// What a flow began with says where it belongs.
+std::vector<std::string> SpanExport::environments_of(const engine::PastInvocation& asked) const {
+  std::vector<std::string> environments;
+  if (authority_ != nullptr) environments = authority_->environments_of(asked.action, asked.input);
+  const json::value* named = asked.input.if_contains("environment");
+  if (environments.empty() && named != nullptr && named->is_string()) environments.emplace_back(named->get_string());
+  return environments;
+}
+
 bool SpanExport::look() {
   auto moment = Moment::of(store_, &blobs_, tools_, clock_.wall_ms());
   if (!moment) return false;
@@ -102,21 +120,31 @@ bool SpanExport::look() {
     waiting_.clear();
     return true;
   }
-  std::vector<engine::History> flows;
+  struct Settled {
+    engine::History history;
+    std::vector<std::string> environments;
+  };
+  std::vector<Settled> flows;
   const size_t many = std::min(waiting_.size(), kFlowsARequest);
   for (size_t i = 0; i < many; ++i) {
     auto row = snapshot.flow(waiting_[i].flow);
     if (!row || !*row) continue;
-    if (auto view = view_flow(snapshot, **row)) flows.push_back(std::move(view->history));
+    auto view = view_flow(snapshot, **row);
+    if (!view) continue;
+    Settled flow{.history = std::move(view->history)};
+    if (!flow.history.invocations.empty()) flow.environments = environments_of(flow.history.invocations.front());
+    flows.push_back(std::move(flow));
   }
   bool taken = true;
   for (const auto& each : endpoints) {
     json::array spans;
-    for (const engine::History& flow : flows) {
-      spans.push_back(spans_of(flow, {.actions = each.concept_spans, .syncs = each.sync_spans}));
+    for (const Settled& flow : flows) {
+      if (!each.takes_work_in(flow.environments)) continue;
+      spans.push_back(spans_of(flow.history, {.actions = each.concept_spans, .syncs = each.sync_spans}));
     }
+    if (spans.empty()) continue;
     const std::string body = write(json::object{{"resourceSpans", std::move(spans)}});
-    taken = post_otlp(tools_, clock_, each.url, "/v1/traces", body, [this] { return is_ending(); }) && taken;
+    taken = post_otlp(tools_, clock_, each, "/v1/traces", body, [this] { return is_ending(); }) && taken;
   }
   if (taken) waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(many));
   return taken && waiting_.empty();

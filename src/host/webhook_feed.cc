@@ -96,13 +96,7 @@ void WebhookFeed::look() {
       auto step = engine::read_step(row.record);
       auto event = step ? event_of(*step) : std::nullopt;
       if (event) {
-        const json::value* environment = event->fields.as_object().if_contains("environment");
-        if (environment != nullptr && environment->is_string()) {
-          event->environment = std::string(environment->get_string());
-        } else if (auto places = authority_.environments_of(event->action, event->fields.as_object());
-                   !places.empty()) {
-          event->environment = places.front();
-        }
+        event->environment = environment_of(*event, &authority_);
         for (const Wanting& each : wanting) {
           if (step->at_ms < each.since_ms || !each.filter.takes_type(event->event) || !each.filter.takes(*event)) {
             continue;

@@ -43,6 +43,10 @@ def two_versions(home):
     return url
 
 
+def rollout_id(home):
+    return home.data("rollout", "status")["rollout"]
+
+
 def test_a_rollout_is_marked_in_every_backend_in_its_own_words(home, otlp, eventually):
     two_versions(home)
     (home.folder / "token").write_text("glsa_example\n")
@@ -184,7 +188,9 @@ observability:
         assert "nothing changes" in home.run("deploy", folder, "--yes").stderr
         collector.requests.clear()
         home.run("env", "create", "staging")
-        eventually(lambda: "Env/create" in names(), names)
+        home.run("config", "set", "local", "access_log_share=50%")
+        eventually(lambda: "Config/set" in names(), names)
+        assert "Env/create" not in names(), "it is about another environment than the manifest's"
         home.change(folder / "web", "1.1.0")
         home.run("deploy", folder, "--yes")
         home.run("rollback", "--yes")
@@ -203,8 +209,10 @@ observability:
 
 def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventually):
     url = two_versions(home)
+    (home.folder / "token").write_text("otlp_example\n")
     with Backend() as collector:
-        home.run("telemetry", "configure", "--endpoint", collector.url, "--sampling", "1")
+        home.run("telemetry", "configure", "--endpoint", collector.url, "--sampling", "1",
+                 "--key", f"file:{home.folder}/token")
         home.run("config", "set", "local", "access_log_share=100%")
 
         def sent(path):
@@ -227,6 +235,9 @@ def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventual
         about = {each["key"]: each["value"]["stringValue"] for each in resource["resource"]["attributes"]}
         assert about["service.name"] == "shop" and about["deployment.environment.name"] == "local"
         assert about["service.version"] == "1.0.0" and about["sluice.revision"]
+        ids = {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
+        assert ids["sluice.customer"] == "local-dev" and int(ids["sluice.generation"]) > 0
+        assert {headers.get("Authorization") for _, headers, _ in collector.requests} == {"Bearer otlp_example"}
         assert span["name"] == "GET" and int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
         point = metrics("sluice.requests")[-1][1]["sum"]["dataPoints"][0]
         assert point["asDouble"] >= 1
@@ -234,6 +245,36 @@ def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventual
             assert otlp("metrics", body) == "valid"
         for body in [body for body in sent("/v1/traces") if '"kind": 2' in json.dumps(body)]:
             assert otlp("trace", body) == "valid"
+
+
+def test_what_happens_is_logged_with_its_ids_and_in_its_trace(home, otlp, eventually):
+    two_versions(home)
+    with Backend() as collector:
+        home.run("telemetry", "configure", "--endpoint", collector.url)
+        home.run("rollout", "start", "local", "shop@2", "--strategy", "immediate", "--wait", "--timeout", "60s")
+
+        def records():
+            found = {}
+            for path, _, body in list(collector.requests):
+                for record in body["resourceLogs"][0]["scopeLogs"][0]["logRecords"] if path == "/v1/logs" else []:
+                    about = {each["key"]: each["value"]["stringValue"] for each in record["attributes"]}
+                    found[about["event.name"]] = (record, about)
+            return found
+
+        def traces():
+            return {span["traceId"] for path, _, body in list(collector.requests) if path == "/v1/traces"
+                    for resource in body["resourceSpans"] for span in resource["scopeSpans"][0]["spans"]}
+
+        wanted = {"deployment.started", "rollout.started", "rollout.advanced", "rollout.completed", "deployment.completed"}
+        eventually(lambda: wanted <= set(records()), records)
+        record, about = records()["rollout.advanced"]
+        assert about["deployment.environment.name"] == "local" and about["sluice.rollout"] == rollout_id(home)
+        assert about["sluice.action"] == "Rollout/advance" and about["sluice.variant"] == "ok"
+        assert record["body"]["stringValue"] == "A rollout went on to its next step"
+        eventually(lambda: record["traceId"] in traces())
+        for path, _, body in collector.requests:
+            if path == "/v1/logs":
+                assert otlp("logs", body) == "valid"
 
 
 def test_programs_are_told_where_their_telemetry_goes(home):

@@ -75,19 +75,19 @@ std::vector<lang::View> telemetry_views() {
           lang::make_view("markers", "The markers of deployments, the newest first", read_markers)};
 }
 
-std::vector<OtlpEndpoint> otlp_endpoints(const lang::Snapshot& rows) {
-  std::vector<OtlpEndpoint> endpoints;
-  const States states(rows);
-  for (const auto& each : states.telemetry().all()) {
-    const bool counts = each.record.target == "*" && each.record.provider == telemetry::TelemetryProvider::otlp;
-    if (!counts) continue;
-    endpoints.push_back(
-        {each.record.endpoint, each.record.conceptSpans.value_or(true), each.record.syncSpans.value_or(true)});
-  }
-  return endpoints;
-}
-
 namespace {
+
+OtlpEndpoint endpoint_of(const telemetry::TelemetryRecord& config) {
+  return {.url = config.endpoint,
+          .key = config.key,
+          .bundle = config.target,
+          .environment = config.scope,
+          .concept_spans = config.conceptSpans.value_or(true),
+          .sync_spans = config.syncSpans.value_or(true),
+          .service_name = config.serviceName,
+          .service_namespace = config.serviceNamespace,
+          .service_version = config.serviceVersion};
+}
 
 // The most particular configuration for a bundle.
 std::optional<telemetry::TelemetryRecord> otlp_for(const States& states, const std::string& bundle,
@@ -97,8 +97,7 @@ std::optional<telemetry::TelemetryRecord> otlp_for(const States& states, const s
   for (const auto& each : states.telemetry().all()) {
     const telemetry::TelemetryRecord& config = each.record;
     if (config.provider != telemetry::TelemetryProvider::otlp) continue;
-    if (config.target != "*" && config.target != bundle) continue;
-    if (!config.scope.empty() && config.scope != environment) continue;
+    if (!endpoint_of(config).takes(bundle, environment)) continue;
     const int particular = (config.target == "*" ? 0 : 2) + (config.scope.empty() ? 0 : 1);
     if (particular > most) best = config;
     most = std::max(most, particular);
@@ -108,10 +107,27 @@ std::optional<telemetry::TelemetryRecord> otlp_for(const States& states, const s
 
 }  // namespace
 
+bool OtlpEndpoint::takes(const std::string& of_bundle, const std::string& there) const {
+  return (bundle == "*" || bundle == of_bundle) && (environment.empty() || environment == there);
+}
+
+bool OtlpEndpoint::takes_work_in(const std::vector<std::string>& environments) const {
+  return bundle == "*" && (environment.empty() || std::ranges::find(environments, environment) != environments.end());
+}
+
+std::vector<OtlpEndpoint> otlp_endpoints(const lang::Snapshot& rows) {
+  std::vector<OtlpEndpoint> endpoints;
+  const States states(rows);
+  for (const auto& each : states.telemetry().all()) {
+    if (each.record.provider == telemetry::TelemetryProvider::otlp) endpoints.push_back(endpoint_of(each.record));
+  }
+  return endpoints;
+}
+
 RequestTracing request_tracing(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment) {
   const auto config = otlp_for(States(rows), bundle, environment);
   if (!config) return {};
-  return {.share = config->samplingRate, .propagates = config->propagation != "none"};
+  return {.share = config->samplingRate, .propagates = config->propagation != "none", .to = endpoint_of(*config)};
 }
 
 std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance) {

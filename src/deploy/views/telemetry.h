@@ -52,20 +52,28 @@ BOOST_DESCRIBE_STRUCT(MarkerView, (),
 
 std::vector<lang::View> telemetry_views();
 
-// Where the control plane's own telemetry goes, and which spans a trace of a flow has there.
+// Where OTLP goes, as one configuration says.
 struct OtlpEndpoint {
   std::string url;
+  std::string key;          // where its key is read from; empty: that of its host, if there is one
+  std::string bundle;       // "*": all
+  std::string environment;  // empty: all
   bool concept_spans = true;
   bool sync_spans = true;
-};
+  std::string service_name, service_namespace, service_version;  // empty: as the bundle has it
 
-// The OTLP endpoints that are configured for all bundles.
+  // Whether it gets what the routers count of a bundle there.
+  bool takes(const std::string& of_bundle, const std::string& there) const;
+  // Whether it gets what Sluice itself does in these environments. What belongs to none is for those that get all.
+  bool takes_work_in(const std::vector<std::string>& environments) const;
+};
 std::vector<OtlpEndpoint> otlp_endpoints(const lang::Snapshot& rows);
 
-// How a bundle's requests are traced.
+// How a bundle's requests are traced, by the most particular configuration.
 struct RequestTracing {
   double share = 0;        // of traces; 0 if no OTLP endpoint is configured for the bundle
   bool propagates = true;  // false: each request is a trace of its own
+  OtlpEndpoint to;         // as for the spans of the program
 };
 RequestTracing request_tracing(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment);
 

@@ -59,6 +59,25 @@ TEST_F(Telemetry, AWorkloadIsToldOfTheMostParticularEndpoint) {
   EXPECT_EQ(otel_variables(rows, "i1").at("OTEL_PROPAGATORS"), "none");
 }
 
+TEST_F(Telemetry, AnEndpointGetsWhatItIsConfiguredFor) {
+  configure("c1", {.target = "*", .endpoint = "http://all.example", .key = "env:KEY"});
+  configure("c2", {.target = "*", .endpoint = "http://prod.example", .scope = "prod"});
+  configure("c3", {.target = "shop", .endpoint = "http://shop.example"});
+  configure("c4",
+            {.target = "*", .provider = telemetry::TelemetryProvider::grafana, .endpoint = "http://grafana.example"});
+  const auto endpoints = otlp_endpoints(rows);
+  ASSERT_EQ(endpoints.size(), 3U);
+  const OtlpEndpoint &all = endpoints[0], &prod = endpoints[1], &shop = endpoints[2];
+  EXPECT_EQ(all.key, "env:KEY");
+  EXPECT_TRUE(all.takes("shop", "local") && shop.takes("shop", "local") && prod.takes("shop", "prod"));
+  EXPECT_FALSE(prod.takes("shop", "local"));
+  EXPECT_FALSE(shop.takes("cart", "local"));
+  EXPECT_TRUE(all.takes_work_in({}) && all.takes_work_in({"local"}) && prod.takes_work_in({"local", "prod"}));
+  EXPECT_FALSE(prod.takes_work_in({"local"}));
+  EXPECT_FALSE(prod.takes_work_in({})) << "it may be about any environment";
+  EXPECT_FALSE(shop.takes_work_in({"local"}));
+}
+
 TEST_F(Telemetry, MarkersAreShownNewestFirst) {
   telemetry::State state(rows.rows);
   for (int64_t i = 1; i <= 3; ++i) {

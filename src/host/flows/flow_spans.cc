@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "crypto/sha256.h"
+#include "deploy/otlp.h"
 
 namespace sluice::host {
 namespace {
@@ -34,6 +35,10 @@ json::object attribute(std::string_view key, const std::string& text) {
   return {{"key", key}, {"value", json::object{{"stringValue", text}}}};
 }
 
+void append(json::array more, json::array& to) {
+  for (json::value& each : more) to.push_back(std::move(each));
+}
+
 class Spans {
  public:
   Spans(const engine::History& history, SpanKinds kinds)
@@ -42,9 +47,10 @@ class Spans {
   json::array made() {
     json::array spans;
     const std::string name = history_.invocations.empty() ? "flow" : history_.invocations.front().action;
-    spans.push_back(
-        span(root(), "", name, history_.began_at_ms, history_.last_at_ms,
-             {attribute("sluice.flow", to_string(history_.flow)), attribute("sluice.caller", history_.caller.name)}));
+    json::array about = {attribute("sluice.flow", to_string(history_.flow)),
+                         attribute("sluice.caller", history_.caller.name)};
+    if (!history_.invocations.empty()) append(deploy::otlp_ids(history_.invocations.front().input), about);
+    spans.push_back(span(root(), "", name, history_.began_at_ms, history_.last_at_ms, std::move(about)));
     if (kinds_.actions) add_actions(spans);
     if (kinds_.syncs) add_syncs(spans);
     return spans;
@@ -55,6 +61,7 @@ class Spans {
     for (const engine::PastInvocation& each : history_.invocations) {
       json::array about = {attribute("sluice.invocation", to_string(each.id))};
       if (each.end) about.push_back(attribute("sluice.variant", each.end->variant));
+      append(deploy::otlp_ids(ids_of(each)), about);
       json::object made = span(of_invocation(each), parent_of(each), each.action, each.asked_at_ms,
                                each.ended_at_ms > 0 ? each.ended_at_ms : history_.last_at_ms, std::move(about));
       if (each.end && each.end->variant.starts_with("engine.")) {
@@ -72,6 +79,14 @@ class Spans {
       spans.push_back(span(of_firing(i), parent_of(each), "sync " + each.sync, each.at_ms, each.at_ms,
                            {attribute("sluice.rows", std::to_string(each.rows))}));
     }
+  }
+  // What it was given, and what it has made.
+  static json::object ids_of(const engine::PastInvocation& each) {
+    json::object fields = each.input;
+    if (each.end) {
+      for (const auto& [name, value] : each.end->fields) fields[name] = value;
+    }
+    return fields;
   }
   // A flow has the id of its first invocation.
   std::string root() const { return span_id("flow " + to_string(history_.flow)); }

@@ -52,6 +52,23 @@ TEST(FlowSpans, WithoutSpansOfActionsOrSyncsTheRestIsOneTree) {
   }
 }
 
+TEST(FlowSpans, IdsOfWhatAnActionIsAboutAreAttributes) {
+  engine::History history{.flow = Ulid::parse("01J2000000000000000000000A").value()};
+  engine::PastInvocation begin{.id = history.flow, .action = "Rollout/begin", .input = {{"deployment", "d1"}}};
+  begin.end = engine::End{.variant = "ok", .fields = {{"rollout", "o1"}}};
+  history.invocations.push_back(begin);
+  const json::object made = spans_of(history);
+  auto value = [&](size_t span, std::string_view key) {
+    for (const json::value& each : made.at("scopeSpans").at(0).at("spans").at(span).at("attributes").as_array()) {
+      if (each.at("key") == json::value(key)) return std::string(each.at("value").at("stringValue").as_string());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(value(0, "sluice.deployment"), "d1") << "also where actions have no spans of their own";
+  EXPECT_EQ(value(1, "sluice.deployment"), "d1");
+  EXPECT_EQ(value(1, "sluice.rollout"), "o1");
+}
+
 TEST(FlowSpans, ATraceIsNamedAfterItsFlow) {
   auto flow = Ulid::parse("01J2000000000000000000000A").value();
   EXPECT_EQ(trace_id_of(flow).size(), 32U);
