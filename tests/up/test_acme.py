@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -110,6 +111,19 @@ def test_an_authority_is_given_the_proof(home, pebble, challenge):
             assert not any(line in file.read_bytes() for line in keys), file
 
 
+def test_what_was_issued_is_renewed_before_it_runs_out(home, pebble):
+    """At two thirds of its 90 seconds, by nobody's order."""
+    ca = pebble(certificateValidityPeriod=90)
+    home.run("tls", "issue", "shop.invalid", *ca.options())
+    first = shown(ca.secure, "shop.invalid")
+    end = time.monotonic() + 180
+    while shown(ca.secure, "shop.invalid").serial_number == first.serial_number:
+        assert time.monotonic() < end, "nobody renewed it"
+        time.sleep(0.1)
+    assert ca.issued() == 2
+    assert shown(ca.secure, "shop.invalid").not_valid_before < first.not_valid_after, "it was in time"
+
+
 def test_an_account_is_bound_to_one_that_is_known(home, pebble):
     key = "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W"
     ca = pebble(externalAccountBindingRequired=True, externalAccountMACKeys={"kid-1": key})
@@ -143,6 +157,27 @@ def test_an_authority_that_is_somebody_else_is_not_believed(home, pebble):
     refused = home.run("tls", "issue", "shop.invalid", *options, code=1)
     assert "certificate" in refused.stderr
     assert ca.issued() == 0
+
+
+@pytest.mark.parametrize("challenge", ["http-01", "tls-alpn-01"])
+def test_all_routers_give_the_proof_before_it_is_asked_for(home, pebble, challenge):
+    """The authority looks at one that serves another environment, and has nothing else to say."""
+    home.run("env", "create", "staging")
+    beside = home.begin("router", "run", "--name", "staging", "--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0,tls")
+    try:
+        clear, secure = (int(place.removesuffix(",tls").rsplit(":", 1)[1])
+                         for place in json.loads(beside.stdout.readline())["listen"])
+        ca = pebble(httpPort=clear, tlsPort=secure)
+        home.run("tls", "issue", "shop.invalid", *ca.options(), "--challenge", challenge)
+        assert ca.issued() == 1
+        first = shown(ca.secure, "shop.invalid").serial_number
+        assert shown(secure, "shop.invalid").serial_number == first, "both show it"
+        home.run("tls", "renew", "shop.invalid")
+        assert {shown(port, "shop.invalid").serial_number for port in (ca.secure, secure)} != {first}
+        assert shown(secure, "shop.invalid").serial_number == shown(ca.secure, "shop.invalid").serial_number
+    finally:
+        beside.terminate()
+        beside.communicate(timeout=60)
 
 
 class Tap:
@@ -186,7 +221,7 @@ class Tap:
         self.listener.close()
 
 
-@pytest.mark.parametrize("step", range(1, 31, 3))
+@pytest.mark.parametrize("step", range(1, 31))
 def test_a_control_plane_that_is_killed_loses_no_order(home, pebble, eventually, step):
     """However far it was: after its next start the order goes on, and one certificate comes of it."""
     ca = pebble()
