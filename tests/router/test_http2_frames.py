@@ -11,6 +11,7 @@ import upstreams
 import wire
 from http2 import (CANCEL, COMPRESSION_ERROR, ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, GET, POST, PREFACE,
                    PROTOCOL_ERROR, STREAM_CLOSED, Raw, frame, ping)
+from hyperframe.frame import DataFrame, HeadersFrame
 from router_process import deployment, revision, rss_kb, table
 
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
@@ -416,6 +417,31 @@ def test_a_compressed_bomb_takes_no_memory(shared):
             assert raw.outcome(stream) in [("status", 400), ("stream", PROTOCOL_ERROR), ("stream", ENHANCE_YOUR_CALM),
                                            ("connection", COMPRESSION_ERROR), ("connection", ENHANCE_YOUR_CALM), ("closed", None)]
     assert rss_kb(shared.worker_pid()) - before < 20_000
+
+
+def test_windows_of_nothing_take_no_memory_and_keep_nobody_waiting(router, fast):
+    """Who takes no byte of an answer has it wait at its application."""
+    running = router(table(deployment(revision("r1", 10000, fast("r1").address))), "--threads", "1")
+    answer = wire.ask(running.endpoint, target="/b/1/1000000")
+    assert (answer.status, len(answer.body)) == (200, 1_000_000)
+    before, opened = rss_kb(running.worker_pid()), []
+    try:
+        for _ in range(5):
+            raw = Raw(running.endpoint, settings={4: 0})
+            opened.append(raw)
+            for stream in range(1, 200, 2):
+                raw.ask(stream, [*GET[:2], (":path", "/b/1/1000000"), GET[3]])
+            heads = set()
+            while len(heads) < 100:
+                came = raw.frame()
+                assert not isinstance(came, DataFrame)
+                if isinstance(came, HeadersFrame):
+                    heads.add(came.stream_id)
+        assert rss_kb(running.worker_pid()) - before < 60_000
+        assert len(wire.ask(running.endpoint, target="/b/1/1000000").body) == 1_000_000
+    finally:
+        for raw in opened:
+            raw.sock.close()
 
 
 # --- what is hostile in HTTP/1.1, as HTTP/2 ----------------------------------------------------------------------------

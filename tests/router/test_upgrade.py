@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import certificates
 import pytest
@@ -254,6 +255,22 @@ def test_pins_go_along(router, fast):
     assert set(homes.values()) == {"r1", "r2"}
     upgrade(running)
     assert {session: home_of(session) for session in homes} == homes
+
+
+def test_proofs_for_an_authority_go_along(served):
+    running = served()
+    folder = Path(running.ask(op="certificates")["challenges_folder"])
+    folder.mkdir(parents=True)
+    (folder / "token-1.json").write_text(json.dumps(
+        {"kind": "http-01", "name": "app.example", "token": "token-1", "key_authorization": "token-1.thumbprint"}))
+    assert running.ask(op="certificates")["challenges"] == ["token-1"]
+
+    def proof():
+        return wire.ask(running.endpoint, target="/.well-known/acme-challenge/token-1").body
+
+    assert proof() == b"token-1.thumbprint"
+    upgrade(running)
+    assert proof() == b"token-1.thumbprint"
 
 
 def test_tls_sessions_are_resumed_by_the_new_one(served):
