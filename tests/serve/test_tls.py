@@ -122,6 +122,17 @@ def test_certificates_from_files_are_read_again(place, eventually):
         assert place.process.poll() is None, "it is no wish to stop"
 
 
+def test_a_certificate_of_the_home_is_shown_and_followed(place, eventually):
+    """Also one that the running server itself renews."""
+    place.ok("tls", "issue", "127.0.0.1", "--as", "server")
+    kept = place.home / "tls/server"
+    with place.serving(eventually, "--tls-cert", kept / "chain.pem", "--tls-key", kept / "key.pem"):
+        status, _, first = place.get(place.home / "ca/chain.pem")
+        assert status == 200
+        place.ok("tls", "renew", "server")
+        eventually(lambda: place.get(place.home / "ca/chain.pem")[2] != first, lambda: place.log.read_text())
+
+
 def test_a_session_over_tls_is_for_tls_alone(place, eventually):
     pair = certificate(place.folder, "one")
     with place.serving(eventually, "--tls-cert", pair[0], "--tls-key", pair[1]):
