@@ -89,6 +89,24 @@ def test_no_other_deployment_and_nothing_of_the_host_is_reachable(home, programs
     assert get(f"{one}connect?127.0.0.1:{port['HostPort']}")[1] == "unreachable"
 
 
+@both_engines
+def test_components_reach_each_other_through_the_router(home, programs, engine):
+    """Where the router listens for more than this machine's own programs, containers find it at their network's gateway."""
+    home.run("trust", "bootstrap", "--env", "local")
+    router = home.begin("router", "run", "--listen", "0.0.0.0:0")
+    try:
+        port = json.loads(router.stdout.readline())["listen"][0].rsplit(":", 1)[1]
+        home.up(home.bundle(programs("one"), to="first"))
+        url = f"http://127.0.0.1:{port}/"
+        assert get(url) == (200, "one\n")
+        [container] = engine.containers()
+        [network] = engine.ask("GET", f"/v1.41/containers/{container['Id']}/json")["NetworkSettings"]["Networks"].values()
+        assert get(f"{url}connect?{network['Gateway']}:{port}")[1] == "reached"
+    finally:
+        home.stop()
+        router.communicate(timeout=60)
+
+
 def other_version(folder, version):
     manifest = folder / "bundle.yaml"
     manifest.write_text(re.sub(r'version: "[^"]*"', f'version: "{version}"', manifest.read_text()))
