@@ -131,6 +131,10 @@ class Podman(Engine):
 
 
 class Docker(Engine):
+    def kill(self):
+        super().kill()
+        # Its containerd dies with it. Where nobody reaps orphans, the next dockerd would take the dead one for a live one.
+        (self.place / "run/containerd/containerd.pid").unlink(missing_ok=True)
 
     def words(self):
         return ["dockerd", "--data-root", self.folder / "root", "--exec-root", self.place / "run", "--pidfile",
