@@ -49,7 +49,7 @@ class Server:
         self.port = None
 
     def wait(self, eventually):
-        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status"))
+        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status", "--wait", "60s"))
         self.port = int(self.ok("status")["url"].rsplit(":", 1)[1])
         self.tokens["owner"] = (self.home / "run/owner.token").read_text().strip()
 

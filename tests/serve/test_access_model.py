@@ -52,7 +52,7 @@ def place(sluice, root, tmp_path, eventually):
         process = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, cwd=root,
                                    env={"PATH": "/usr/bin:/bin", "SLUICE_HOME": str(one.home), "LANG": "C.UTF-8"})
     try:
-        eventually(lambda: (one.home / "run/owner.token").exists() and "url" in one.ok("status"))
+        eventually(lambda: (one.home / "run/owner.token").exists() and "url" in one.ok("status", "--wait", "60s"))
         one.wire = http.client.HTTPConnection(one.ok("status")["url"].split("//")[1], timeout=60)
         (tmp_path / "policy.yaml").write_text(POLICY)
         one.ok("access", "policy", "apply", tmp_path / "policy.yaml")

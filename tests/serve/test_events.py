@@ -28,7 +28,7 @@ class Place:
         with open(self.folder / "serve.log", "a") as log:
             self.process = subprocess.Popen([str(self.sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log,
                                             stderr=log, cwd=self.root, env=self.environment())
-        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status"))
+        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status", "--wait", "60s"))
         self.url = self.ok("status")["url"]
         self.token = (self.home / "run/owner.token").read_text().strip()
 

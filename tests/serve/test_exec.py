@@ -51,7 +51,7 @@ def place(sluice, root, tmp_path_factory, eventually):
         process = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, cwd=root,
                                    env=one.environment("home"))
     try:
-        eventually(lambda: (one.folder / "home/run/owner.token").exists() and "url" in one.ok("status"))
+        eventually(lambda: (one.folder / "home/run/owner.token").exists() and "url" in one.ok("status", "--wait", "60s"))
         one.url = one.ok("status")["url"]
         one.ok("up", root / "examples/hello", "--detach")
         policy = one.folder / "policy.yaml"

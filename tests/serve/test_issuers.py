@@ -87,7 +87,7 @@ def test_a_pipeline_needs_no_secret(sluice, root, tmp_path, eventually, issuer):
         process = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, cwd=root,
                                    env=environment)
     try:
-        eventually(lambda: (home / "run/owner.token").exists() and "url" in ok("status"))
+        eventually(lambda: (home / "run/owner.token").exists() and "url" in ok("status", "--wait", "60s"))
         where = ok("status")["url"].split("//")[1]
 
         def send(token, method="GET", target="/v1/session", body=None):

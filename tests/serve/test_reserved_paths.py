@@ -39,7 +39,7 @@ def place(sluice, root, tmp_path, eventually):
         process = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, cwd=root,
                                    env=one.environment())
     try:
-        eventually(lambda: (one.home / "run/owner.token").exists() and "url" in one.ok("status"))
+        eventually(lambda: (one.home / "run/owner.token").exists() and "url" in one.ok("status", "--wait", "60s"))
         one.url = one.ok("status")["url"]
         one.token = (one.home / "run/owner.token").read_text().strip()
         yield one

@@ -41,7 +41,7 @@ class Place:
         with open(self.folder / "serve.log", "a") as log:
             self.process = subprocess.Popen([str(self.sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log,
                                             stderr=log, cwd=self.root, env=self.environment)
-        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status"))
+        eventually(lambda: (self.home / "run/owner.token").exists() and "url" in self.ok("status", "--wait", "60s"))
         self.host = self.ok("status")["url"].split("//")[1]
         self.wire = http.client.HTTPConnection(self.host, timeout=60)
 

@@ -108,7 +108,7 @@ def place(sluice, tmp_path_factory, eventually, provider):
     log = open(place.folder / "serve.log", "w")
     process = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log,
                                env=place.environment())
-    eventually(lambda: (place.home / "run/owner.token").exists() and "url" in place.ok("status"))
+    eventually(lambda: (place.home / "run/owner.token").exists() and "url" in place.ok("status", "--wait", "60s"))
     place.url = place.ok("status")["url"]
     place.policy(provider)
     yield place
