@@ -239,6 +239,7 @@ Result<Code> run(const ActionCommand& command, Context& context) {
     auto schema = command.schema(context, **door);
     if (!schema) return schema.error();
     if (!*schema) return print_schema(context, command.action);
+    if ((*schema)->empty()) return Code::ok;
     context.output.print(**schema, [&](const Terminal&) { return write(**schema) + "\n"; });
     return Code::ok;
   }

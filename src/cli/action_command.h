@@ -50,7 +50,7 @@ struct ActionCommand {
   // Further arguments that take the home to find out: its answers, what a person says when asked. Once the rest is
   // known.
   std::function<Result<void>(Context&, CommandDoor&, const deploy::views::MeantNames&, json::object&)> prepare = {};
-  // What --schema prints besides the action's own schema, if this command line has anything to ask.
+  // What --schema prints besides the action's own schema, if this command line asks anything; {} if it did already.
   std::function<Result<std::optional<json::object>>(Context&, CommandDoor&)> schema = {};
   // What revisions the command line names besides: their meaning is asked for together with the rest.
   std::function<Result<std::vector<std::string>>(Context&)> revisions = {};

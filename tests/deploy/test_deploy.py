@@ -200,7 +200,7 @@ def test_a_rollback_undoes_a_plan_that_stopped_half_way(home):
     assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
 
 
-def test_a_rollback_serves_what_it_brings_back(home, eventually):
+def test_a_rollback_and_a_deploy_that_changes_nothing_serve(home, eventually):
     """Also when nothing ran any more."""
     folder = app(home)
     home.run("deploy", folder, "--yes")
@@ -208,6 +208,11 @@ def test_a_rollback_serves_what_it_brings_back(home, eventually):
     home.run("deploy", folder, "--yes")
     home.stop()
     assert home.data("rollback", "--yes")["phase"] == "rolledBack"
+    eventually(lambda: answers_now(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")},
+               lambda: answers_now(home))
+    home.stop()
+    (folder / "cart" / "bundle.yaml").write_text((home.root / "examples/diamond/cart/bundle.yaml").read_text())
+    assert "nothing changes" in home.run("deploy", folder, "--yes").stderr
     eventually(lambda: answers_now(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")},
                lambda: answers_now(home))
 

@@ -436,6 +436,9 @@ Result<Code> carry_out(Context& context, const std::string& id) {
   if (table) print_plan(context, *plan);
   if (does_nothing(*plan)) {
     if (!table) print_plan(context, *plan);
+    if (plan->summary.keep > 0) {  // it is to serve all the same
+      if (auto serves = begin_serving(context, plan->environment_id); !serves) return serves.error();
+    }
     context.output.note("nothing changes");
     return Code::ok;
   }

@@ -89,7 +89,10 @@ Result<std::optional<json::object>> schema_of_pack(Context& context, CommandDoor
   auto pack = installed(door, context.given.text("kind"));
   if (!pack) return pack.error();
   if (!*pack) return std::optional<json::object>();
-  return std::optional(bundle::answers_schema((*pack)->questions, context.given.text("kind")));
+  const std::vector<bundle::Question>& asked = (*pack)->questions;
+  context.output.print(bundle::answers_schema(asked, context.given.text("kind")),
+                       [&](const Terminal& terminal) { return questions_table(asked, terminal); });
+  return std::optional(json::object());
 }
 
 Result<json::object> source_input(Context& context, const MeantNames&) {
