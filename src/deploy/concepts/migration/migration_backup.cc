@@ -88,14 +88,18 @@ Result<void> restore_backup(Effect& effect, const std::string& environment, cons
 
 Result<void> rehearse(Effect& effect, tool::Database& database, const tool::Migrations& migrations,
                       const std::string& address, bool contracts) {
-  auto file = effect.tool<MigrateMeans>().backup_file(name_of(effect));
-  if (!file) return file.error();
+  std::string dump;  // SQLite's copy is in memory
+  if (!address.empty()) {
+    auto file = effect.tool<MigrateMeans>().backup_file(name_of(effect));
+    if (!file) return file.error();
+    dump = *file + ".schema";
+  }
   return tool::rehearse(database, migrations, effect.tool<Clock>(),
                         {.disk = effect.tool<Disk>(),
                          .random = effect.tool<MigrateMeans>().random(),
                          .run = runner_of(effect),
                          .address = address,
-                         .file = *file + ".schema"},
+                         .file = dump},
                         contracts);
 }
 

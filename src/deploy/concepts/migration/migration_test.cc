@@ -232,8 +232,14 @@ TEST_F(MigrationGuardsTest, AnOldRevisionIsDraining) {
 }
 
 TEST_F(MigrationGuardsTest, AnOldRevisionIsInASplit) {
-  kit.put_element("Traffic.entries", shop, 0, json::object{{"revision", v2}, {"weightBps", 9'500}});
-  kit.put_element("Traffic.entries", shop, 1, json::object{{"revision", v1}, {"weightBps", 500}});
+  for (const char* step : {"retry", "warm"}) {
+    ASSERT_EQ(kit.run(std::string("Revision/") + step, {{"revision", v1}}).variant, "ok") << step;
+  }
+  auto split = kit.run("Traffic/set", {{"deployment", shop},
+                                       {"entries", json::array{json::object{{"revision", v2}, {"weightBps", 9'500}},
+                                                               json::object{{"revision", v1}, {"weightBps", 500}}}}});
+  ASSERT_EQ(split.variant, "ok") << write(split.fields);
+  set_lifecycle("inactive");  // its share alone is in the way
   expect_in_use(v1 + " gets 500 bps of the traffic of " + shop + ", and needs the schema of migration 1");
 }
 
