@@ -320,8 +320,8 @@ const all = {
     await page.goto(`${url}/ui/`);
     await page.waitForSelector(".recent li:has-text('hello paused') >> text=an incident");
     await page.goto(`${url}/ui/access/policy`);
-    await page.fill("text=Action >> input", "Deployment/pause");
-    await page.selectOption("text=Environment >> select", env);
+    await page.getByLabel("Action").fill("Deployment/pause");
+    await page.getByLabel("Environment").selectOption(env);
     await page.click("role=button[name=Ask]");
     const who = page.locator("[aria-label='Who may'] li");
     await who.nth(3).waitFor();

@@ -227,7 +227,7 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
   return (
     <Card title="Recent changes" right={<><span class="legend note"><State kind="hand" /> by hand</span><Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "1h" ? undefined : value)} /></>} flush>
       <Timeline environments={lanesOf(environments, hours, ended, told)} hours={hours} rollouts={ended} rows={told} />
-      <ul class="list recent">
+      {!read.data ? (read.problem ? <Failed read={read} what="What happened" /> : <Skeleton lines={4} />) : <ul class="list recent">
         {told.slice(0, 8).map((row) => (
           <li key={row.seq} data-row>
             <span class="mono dim">{clock(row.at, true)}</span>
@@ -239,7 +239,7 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
         ))}
         {told.length === 0 && <li class="dim">Nobody changed anything in this time.</li>}
         {told.length > 8 && <li class="note"><a href={href("/audit")}>{count(told.length - 8)} more in the audit</a></li>}
-      </ul>
+      </ul>}
     </Card>
   );
 }
@@ -314,9 +314,12 @@ function Timeline({ environments, hours, rollouts, rows }: { environments: strin
                 const begin = Math.max(from, Date.parse(each.started_at));
                 const end = each.ended_at ? Date.parse(each.ended_at) : to;
                 const color = tone[each.status] ?? "run";
-                // To the right of its bar; at the edge to the left of it, unless a change by hand is drawn there.
+                // To the right of its bar; at the edge to the left of it. Not where something else is drawn.
                 const atEdge = x(end) > width - 120;
-                const taken = atEdge && rows.some((row) => row.environment === env && kByHand.test(row.action ?? "") && x(Date.parse(row.at)) < x(begin) && x(Date.parse(row.at)) > x(begin) - 10 - 7 * each.canary.name.length);
+                const long = 12 + 7 * each.canary.name.length;
+                const [least, most] = atEdge ? [x(begin) - long, x(begin)] : [x(end) + 1, x(end) + long];
+                const there = (at: number) => x(at) > least && x(at) < most;
+                const taken = rows.some((row) => row.environment === env && kByHand.test(row.action ?? "") && there(Date.parse(row.at))) || rollouts.some((other) => other !== each && other.environment === env && (there(Date.parse(other.started_at)) || (other.ended_at !== null && there(Date.parse(other.ended_at)))));
                 return (
                   <a key={each.rollout} href={link.rollout(each.rollout)}>
                     <title>{`${each.canary.name}: ${each.status}`}</title>
