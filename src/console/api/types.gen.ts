@@ -22,7 +22,7 @@ export interface Views {
   };
   "pin-history": {
     query: { pin: string };
-    document: Array<{ schema: string; number: number; release: string; identity: string; settings_digest: string; rendered_digest: string; objects: unknown; deployment: string; revision: string; at: string }>;
+    document: Array<{ schema: string; number: number; release: string; identity: string; artifact_digest: string; settings_digest: string; config_digest: string; secrets: Array<{ variable: string; name: string; version: string }>; schema_of_storage: { database: string; version: number; phase: string } | null; rendered_digest: string; objects: unknown; deployment: string; revision: string; by: string; at: string }>;
   };
   "promotion-plan": {
     query: { components?: Array<string>; fromEnv: string; toEnv: string };
@@ -102,11 +102,11 @@ export interface Views {
   };
   pipelines: {
     query: Record<string, never>;
-    document: Array<{ pipeline: string; stopped: boolean; reason: string; paths: Array<string> }>;
+    document: Array<{ pipeline: string; stopped: boolean; reason: string; paths: Array<string>; stages: Array<{ environment: string; root: boolean }>; targets: Array<{ from: string; to: string; soak_seconds: number; approvals: number }> }>;
   };
   plan: {
     query: { plan?: string; environment?: string; started?: boolean };
-    document: { plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string; strategy: string; steps: Array<string>; on_failure: string; concurrency: string; estimated_ms: number; started_at: string | null; stale: string | null; waits_for: string | null; warnings: Array<string>; changes: Array<{ sign: "create" | "change" | "remove" | "keep"; component: string; kit: string; fields: Array<{ name: string; before: string; after: string }> }>; nodes: Array<{ place: number; node: string; kind: string; target: string; wave: number; after: Array<number>; status: string; began_at: string | null; over_at: string | null; took_ms: number | null; trouble: string | null; note: string | null; revision: string | null; last_lines: Array<string> }> };
+    document: { plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string; strategy: string; steps: Array<string>; on_failure: string; concurrency: string; estimated_ms: number; started_at: string | null; stale: string | null; waits_for: string | null; warnings: Array<string>; changes: Array<{ sign: "create" | "change" | "remove" | "keep"; component: string; kit: string; fields: Array<{ name: string; before: string; after: string }> }>; nodes: Array<{ place: number; node: string; kind: string; target: string; wave: number; after: Array<number>; status: string; began_at: string | null; over_at: string | null; took_ms: number | null; trouble: string | null; note: string | null; revision: string | null; last_lines: Array<string> }>; deployments: Array<string> };
   };
   plans: {
     query: { environment?: string };
@@ -241,11 +241,11 @@ export interface Actions {
   };
   "Pin/promote": {
     input: { components: Array<string>; fromEnv: string; toEnv: string };
-    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string }> };
+    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string; waits?: string }> };
   };
   "Pin/rollback": {
     input: { pin: string; to?: number };
-    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string }> };
+    ok: { pins: Array<{ component: string; environment: string; release: string; revision: string; waits?: string }> };
   };
   "Pipeline/resume": {
     input: { pipeline: string };

@@ -186,13 +186,13 @@ function Chosen({ it }: { it: Invocation }) {
   );
 }
 
-interface Object_ {
+interface Thing {
   label: string;
   to?: string;
 }
 
-function touched(flow: Flow): Object_[] {
-  const found = new Map<string, Object_>();
+function touched(flow: Flow): Thing[] {
+  const found = new Map<string, Thing>();
   for (const it of flow.invocations) {
     const fields = { ...record(it.input), ...record(it.end?.fields) };
     const text = (key: string) => (typeof fields[key] === "string" ? (fields[key] as string) : undefined);

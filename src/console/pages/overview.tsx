@@ -256,26 +256,37 @@ export function subject(row: AuditRow): string {
 }
 
 // What people do most, in words; the rest is told by the action's name.
-const kDone: Record<string, string> = {
-  "Access/apply": "access policy applied", "Access/issue": "token made", "Access/revoke": "token revoked", "Approval/vote": "voted on",
-  "Cluster/deploy": "brought into the cluster", "Cluster/rollback": "brought back in the cluster", "Cluster/undeploy": "removed from the cluster",
-  "Config/set": "setting changed", "Deployment/down": "taken down", "Deployment/label": "labelled", "Deployment/pause": "paused", "Deployment/resume": "resumed", "Deployment/rollBack": "rolled back", "Deployment/up": "brought up",
-  "DeployPlan/cancel": "plan cancelled", "DeployPlan/execute": "plan executed", "DeployPlan/plan": "planned", "DeployPlan/rollback": "plan undone",
-  "Env/create": "environment made", "Env/destroy": "environment destroyed", "Env/doctor": "looked at by the doctor", "Env/update": "environment changed",
-  "Mesh/enrol": "node enrolled", "Mesh/publish": "mesh published", "Mesh/report": "node reported", "Mesh/revoke": "node revoked",
-  "Pin/promote": "promoted", "Pin/rollback": "brought back", "Pin/set": "pinned", "Pipeline/resume": "promotions let through", "Pipeline/stop": "promotions stopped",
-  "Release/create": "release cut", "Release/reject": "release rejected", "Revision/archive": "archived", "Revision/drain": "drained", "Revision/stage": "staged", "Revision/warm": "warmed",
-  "Rollout/abort": "rollout aborted", "Rollout/advance": "rollout advanced", "Rollout/begin": "rollout started", "Rollout/pause": "rollout paused", "Rollout/resume": "rollout resumed", "Rollout/retry": "rollout retried",
-  "Secret/put": "secret put", "Secret/remove": "secret removed", "Secret/rotate": "secret rotated", "Session/end": "session ended",
-  "Traffic/forward": "traffic rolled forward", "Traffic/rollback": "traffic rolled back", "Traffic/set": "traffic set by hand", "Trust/bootstrap": "trusts its operator's key",
+const kDone: Record<string, Record<string, string>> = {
+  Access: { apply: "access policy applied", issue: "token made", revoke: "token revoked" },
+  Approval: { vote: "voted on" },
+  Cluster: { deploy: "brought into the cluster", rollback: "brought back in the cluster", undeploy: "removed from the cluster" },
+  Config: { set: "setting changed" },
+  Deployment: { down: "taken down", label: "labelled", pause: "paused", resume: "resumed", rollBack: "rolled back", up: "brought up" },
+  DeployPlan: { cancel: "plan cancelled", execute: "plan executed", plan: "planned", rollback: "plan undone" },
+  Env: { create: "environment made", destroy: "environment destroyed", doctor: "looked at by the doctor", update: "environment changed" },
+  Mesh: { enrol: "node enrolled", publish: "mesh published", report: "node reported", revoke: "node revoked" },
+  Pin: { promote: "promoted", rollback: "brought back", set: "pinned" },
+  Pipeline: { resume: "promotions let through", stop: "promotions stopped" },
+  Release: { create: "release cut", reject: "release rejected" },
+  Revision: { archive: "archived", drain: "drained", stage: "staged", warm: "warmed" },
+  Rollout: { abort: "rollout aborted", advance: "rollout advanced", begin: "rollout started", pause: "rollout paused", resume: "rollout resumed", retry: "rollout retried" },
+  Secret: { put: "secret put", remove: "secret removed", rotate: "secret rotated" },
+  Session: { end: "session ended" },
+  Traffic: { forward: "traffic rolled forward", rollback: "traffic rolled back", set: "traffic set by hand" },
+  Trust: { bootstrap: "trusts its operator's key" },
 };
+
+function wordsOf(action: string): string {
+  const [concept = "", name = ""] = action.split("/");
+  return kDone[concept]?.[name] ?? action;
+}
 
 function Story({ row }: { row: AuditRow }) {
   const action = row.action ?? row.step;
   const named = subject(row);
   // The environment stands at the line's end; it is the subject of what is done to itself alone.
   const about = row.about ?? (/^Env\//.test(action) || !`${named} `.startsWith(`${row.environment} `) ? named : named.slice(row.environment!.length + 1));
-  const said = row.step === "denied" ? `${action} was denied` : isBad(row) ? `${action} ended in ${row.outcome}` : row.outcome ? kDone[action] ?? action : `${action} goes on`;
+  const said = row.step === "denied" ? `${action} was denied` : isBad(row) ? `${action} ended in ${row.outcome}` : row.outcome ? wordsOf(action) : `${action} goes on`;
   return about ? <><strong><T text={about} max={60} /></strong> <span class="second"><T text={said} max={100} /></span></> : <T text={said} max={100} />;
 }
 
