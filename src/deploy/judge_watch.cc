@@ -108,7 +108,7 @@ void JudgeWatch::take_up(Watched& watched, const views::Judged& judged, const st
 }
 
 // What the routers have counted of the revision before, in the last hour or since this process began; else what was
-// counted of it while the two were compared.
+// counted of it while the two were compared, or ever.
 std::vector<judge::Limit> JudgeWatch::limits_of_past(const Watched& watched, const views::Judged& judged) const {
   const judge::Buckets buckets = buckets_of(watched.criteria);
   if (series_ != nullptr && !watched.criteria.source && !judged.baseline.empty()) {
@@ -125,7 +125,14 @@ std::vector<judge::Limit> JudgeWatch::limits_of_past(const Watched& watched, con
     auto limits = judge::limits_of_last_hour(hour, buckets);
     if (!limits.empty()) return limits;
   }
-  return judge::limits_of_last_hour(watched.past, buckets);
+  auto limits = judge::limits_of_last_hour(watched.past, buckets);
+  if (!limits.empty() || watched.criteria.source || judged.baseline.empty()) return limits;
+  judge::Counts ever;
+  for (const RouterFleet::Member& router : judged.routers) {
+    auto counted = fleet_.counts(router, judged.deployment, kAsk_ms);
+    if (counted) judge::add(ever, judged_counts(counts_of((*counted)[judged.baseline]), watched.criteria));
+  }
+  return judge::limits_of_last_hour({&ever, 1}, buckets);
 }
 
 void JudgeWatch::begin(Watched& watched, const views::Judged& judged, int64_t now_ns) {

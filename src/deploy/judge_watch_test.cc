@@ -249,9 +249,10 @@ TEST_F(JudgeWatchTest, WithAllTrafficItIsJudgedByTheLastHourOfTheOneBefore) {
   telemetry::State(rows.rows).edit(telemetry::TelemetryAId("a1"),
                                    [](telemetry::TelemetryARecord& record) { record.window = -1; });
   json::object all = revision("r2", canary_);
+  int tried = 0;
   auto judged = [&](const SeriesWatch* past) {
     reports.clear();
-    JudgeWatch one(fleet, metrics, disk, clock, folder.path(past != nullptr ? "with" : "without"), past);
+    JudgeWatch one(fleet, metrics, disk, clock, folder.path("judge" + std::to_string(tried++)), past);
     one.compare(rows, tell);
     for (int i = 0; i < 60 && reports.empty(); ++i) {
       canary_.requests += 20;
@@ -264,9 +265,13 @@ TEST_F(JudgeWatchTest, WithAllTrafficItIsJudgedByTheLastHourOfTheOneBefore) {
     }
     return one.seen(rows.kRollout.text())->verdict->sentence;
   };
+  EXPECT_THAT(judged(nullptr), HasSubstr("shop@2 fails 20 % of requests, more than the 0.83 % of last_hour_errors"))
+      << "a process that has just begun goes by all that the router knows";
+  EXPECT_EQ(told("verdict"), "unhealthy");
   EXPECT_EQ(judged(nullptr),
             "Undecided, and more requests will not help: no limit was set, and shop@1 had fewer than 100 requests in "
-            "its last hour to take limits from.");
+            "its last hour to take limits from.")
+      << "the router knows nothing of it any more";
   EXPECT_TRUE(reports.empty());
   EXPECT_THAT(judged(&series), HasSubstr("shop@2 fails 20 % of requests, more than the 0.50 % of last_hour_errors"));
   EXPECT_EQ(told("verdict"), "unhealthy");

@@ -458,7 +458,17 @@ deploy::Wanted Authority::wanted(store::Snapshot& snapshot, const std::string& a
 std::vector<std::string> Authority::environments_of(const std::string& action, const json::object& fields) const {
   auto snapshot = parts_.store->read();
   if (!snapshot) return {};
-  return wanted(**snapshot, action, fields).environments;
+  deploy::Wanted found = wanted(**snapshot, action, fields);
+  // How an action ended names what it has made: of Rollout/begin the rollout, though no argument does.
+  const std::string concept_name = action.substr(0, action.find('/'));
+  for (const lang::KitScope& each : parts_.kit->kit().scopes) {
+    if (!found.environments.empty()) break;
+    if (each.scope.concept_ != concept_name) continue;
+    const std::vector<std::string> way = each.scope.parts();
+    const json::value* value = fields.if_contains(way[0]);
+    if (value != nullptr && value->is_string()) (void)follow(**snapshot, way, std::string(value->get_string()), found);
+  }
+  return std::move(found.environments);
 }
 
 bool Authority::demands_precondition(const engine::Caller& who, const std::string& action,

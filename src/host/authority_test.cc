@@ -370,7 +370,16 @@ TEST_F(AuthorityTest, WhoMayDeploySomewhereMayPutBytes) {
   for (const char* who : {"user:viewer", "user:all-viewer", "user:nobody"}) EXPECT_FALSE(may(who, "put", {})) << who;
   auto narrowed = authority.authenticate(token("t1", {{"subject", "user:all-admin"}, {"role", "viewer"}})).value();
   EXPECT_FALSE(authority.may(narrowed, "put", {}));
-  EXPECT_EQ(authority.environments_of("Traffic/set", {{"deployment", "d-prod"}}), std::vector<std::string>{"prod"});
+}
+
+TEST_F(AuthorityTest, ACallAndHowItEndedAreAboutAnEnvironment) {
+  const std::vector<std::string> prod = {"prod"};
+  EXPECT_EQ(authority.environments_of("Traffic/set", {{"deployment", "d-prod"}}), prod);
+  EXPECT_TRUE(authority.environments_of("Traffic/set", {{"deployment", "gone"}}).empty());
+  put("Rollout", "o-prod", {{"deployment", "d-prod"}});
+  EXPECT_EQ(authority.environments_of("Rollout/begin", {{"rollout", "o-prod"}}), prod) << "it names what it has made";
+  EXPECT_TRUE(authority.environments_of("Rollout/begin", {{"rollout", "gone"}}).empty());
+  EXPECT_TRUE(authority.environments_of("Access/issue", {{"token", "t1"}}).empty());
 }
 
 TEST_F(AuthorityTest, TheOwnersTokenOfThisProcessIsTheOwner) {

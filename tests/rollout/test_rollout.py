@@ -85,6 +85,20 @@ def test_a_version_that_is_as_good_gets_everything_and_is_taken_back_when_it_tur
     assert get(url) == (200, "1")
 
 
+@pytest.mark.parametrize("strategy", ["blue-green", "immediate"])
+def test_what_changes_over_at_once_is_judged_by_what_the_old_version_did(home, strategy, eventually):
+    url = serve(home, {}, {})
+    with Customers(url) as customers:
+        eventually(lambda: len(customers.answers) >= 1_000)
+        start(home, "shop@2", "--strategy", strategy, "--after", "1h", judged=BY_ERRORS)
+        assert rollout(home)["status"] == "watching" and list(shares(home).values()) == [10_000]
+        port = [each for each in home.data("runtime", "list") if each["name"] == "shop@2"][0]["endpoint"]
+        get(port.rstrip("/") + "/break")
+        eventually(lambda: rollout(home)["status"] == "aborted", lambda: rollout(home)["verdict"])
+    assert "of last_hour_errors" in rollout(home)["reason"]
+    assert get(url) == (200, "1")
+
+
 def test_limits_hold_whatever_the_old_version_does(home):
     url = serve(home, {"errors": 0.1}, {"errors": 0.1})
     with Customers(url):

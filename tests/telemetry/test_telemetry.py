@@ -267,10 +267,10 @@ def test_what_happens_is_logged_with_its_ids_and_in_its_trace(home, otlp, eventu
 
         wanted = {"deployment.started", "rollout.started", "rollout.advanced", "rollout.completed", "deployment.completed"}
         eventually(lambda: wanted <= set(records()), records)
-        record, about = records()["rollout.advanced"]
+        record, about = records()["rollout.started"]
         assert about["deployment.environment.name"] == "local" and about["sluice.rollout"] == rollout_id(home)
-        assert about["sluice.action"] == "Rollout/advance" and about["sluice.variant"] == "ok"
-        assert record["body"]["stringValue"] == "A rollout went on to its next step"
+        assert about["sluice.action"] == "Rollout/begin" and about["sluice.variant"] == "ok"
+        assert record["body"]["stringValue"] == "Traffic begins to move to a revision"
         eventually(lambda: record["traceId"] in traces())
         for path, _, body in collector.requests:
             if path == "/v1/logs":
