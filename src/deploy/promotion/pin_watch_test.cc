@@ -77,14 +77,14 @@ constexpr const char* kScaled =
 TEST_F(PinWatchTest, WhatOthersHaveChangedIsTold) {
   live(kScaled);
   pinned();
-  EXPECT_EQ(told_after(), R"x(Pin/drifted{"drift":["Deployment/shop .spec.replicas (kubectl)"],"pin":"shop/prod"})x");
+  EXPECT_EQ(told_after(), R"x(Pin/drifted{"pin":"shop/prod","drift":["Deployment/shop .spec.replicas (kubectl)"]})x");
   pinned({"Deployment/shop .spec.replicas (kubectl)"});
   EXPECT_EQ(told_after(), "") << "it is noted already";
   live(R"({"metadata":{"name":"shop"},"spec":{"replicas":2}})");
-  EXPECT_EQ(told_after(), R"(Pin/drifted{"drift":[],"pin":"shop/prod"})");
+  EXPECT_EQ(told_after(), R"(Pin/drifted{"pin":"shop/prod","drift":[]})");
   live("null");
   pinned();
-  EXPECT_EQ(told_after(), R"(Pin/drifted{"drift":["Deployment/shop is gone"],"pin":"shop/prod"})");
+  EXPECT_EQ(told_after(), R"(Pin/drifted{"pin":"shop/prod","drift":["Deployment/shop is gone"]})");
 }
 
 TEST_F(PinWatchTest, AClusterThatIsAwayTellsNothing) {

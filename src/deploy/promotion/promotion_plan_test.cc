@@ -1,6 +1,8 @@
 // What a promotion would change, on rows in memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/real_disk.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/releases.h"
@@ -16,7 +18,8 @@ TEST(PromotionPlan, EachComponentWithWhatWouldChange) {
   lang::Tools tools;
   tools.add<Disk>(disk);
   const auto read = [&](const json::object& query) {
-    return releases_views().back().read({.rows = rows, .tools = tools}, query);
+    const auto views = releases_views();
+    return std::ranges::find(views, "promotion-plan", &lang::View::name)->read({.rows = rows, .tools = tools}, query);
   };
   release::State releases(rows.rows);
   const auto keep = [&](const std::string& role, const std::string& name, const std::string& kind,

@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "deploy/promotion/release_sources.h"
 #include "lang/run/harness.h"
 #include "release.gen.h"
 
 namespace sluice::deploy::release {
 
-void prepare(lang::Harness&) {}
+void prepare(lang::Harness& harness) {
+  static RealClock clock;
+  harness.tools().add<Clock>(clock);
+}
 
 namespace release_test {
 
@@ -30,6 +34,7 @@ std::string written(const std::string& image, const std::string& type = R"("cont
 
 class ReleaseTest : public testing::Test {
  protected:
+  ReleaseTest() { prepare(harness); }
   auto put(const std::string& document) {
     return harness.invoke(Put{.releases = {{.name = "shop-1", .document = document}}, .by = "user:ann"});
   }
