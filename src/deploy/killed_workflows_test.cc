@@ -25,7 +25,6 @@
 #include "engine/journal/step.h"
 #include "env.gen.h"
 #include "lang/check/check.h"
-#include "pin.gen.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::deploy {
@@ -70,14 +69,6 @@ class KilledHome {
   }
 
   UpTools& world() { return world_; }
-  // A row as it is found by the next control plane.
-  void put(const std::string& relation, const std::string& key, const json::value& value) {
-    RealDisk disk;
-    auto store = store::SqliteStore::open(disk, path());
-    store::Batch batch;
-    batch.state.push_back({relation, key, 1, 0, write(value)});
-    EXPECT_TRUE((*store)->commit(batch));
-  }
   // What every open analysis of a rollout is answered with.
   void judge(const std::string& verdict) { verdict_ = verdict; }
 
@@ -177,13 +168,6 @@ class KilledHome {
            "; plans: " + rows("DeployPlan", [&](const json::value& row) { return text(row.at("currentPhase")); }) +
            "; nodes: " + rows("DeployPlan[N]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; rollouts: " + rows("Rollout", [&](const json::value& row) { return text(row.at("status")); }) +
-           "; pins: " +
-           rows("Pin",
-                [&](const json::value& row) {
-                  return text(row.at("component")) + " " + text(row.at("environment")) + " " + text(row.at("release")) +
-                         " " + text(row.at("applied")) + " " + write(row.at("ready"));
-                }) +
-           "; changes: " + rows("Pin[C]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; markers: " + rows("Telemetry[M]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; open: " + rows("Deployment[C]", [](const json::value&) { return std::string("one"); }) +
            "; running: " + std::to_string(world_.running().size());
@@ -423,53 +407,6 @@ TEST(KilledWorkflows, ARollingRolloutEndsAsWithoutTheKill) {
 TEST(KilledWorkflows, ABlueGreenRolloutEndsAsWithoutTheKill) {
   expect_rollout_ends("healthy", {{"strategy", "blue-green"}, {"steps", {"0%:1s"}}},
                       "rollouts: complete; markers: completed, started");
-}
-
-// Three components go from dev to local in one step: all of them are there in the end, or none.
-TEST(KilledWorkflows, APromotionOfThreeComponentsEndsAsWithoutTheKillAtEachStep) {
-  const std::vector<std::string> names{"cart", "shop", "stock"};
-  expect_same_end(
-      [&](KilledHome& home) {
-        const std::string head = "---\napiVersion: openchoreo.dev/v1alpha1\n";
-        std::string text = head +
-                           "kind: DeploymentPipeline\nmetadata: {name: main}\nspec: {promotionPaths: "
-                           "[{sourceEnvironmentRef: {name: dev}, targetEnvironmentRefs: [{name: local}]}]}\n" +
-                           head +
-                           "kind: ComponentTypeDefinition\nmetadata: {name: app}\nspec:\n  workloadType: bundle\n"
-                           "  schema: {parameters: {path: string}}\n  resources:\n    - template:\n"
-                           "        apiVersion: sluice.dev/v1\n        kind: BundleDeployment\n"
-                           "        metadata: {name: \"${metadata.name}\"}\n"
-                           "        spec: {bundle: \"${build.image}\", customer: acme, "
-                           "routes: {pathPrefixes: [\"${parameters.path}\"]}}\n";
-        std::vector<Call> calls;
-        for (const std::string& name : names) {
-          text += head + "kind: Component\nmetadata: {name: " + name +
-                  "}\nspec: {componentType: bundle/app, parameters: {path: /" + name + "}}\n" + head +
-                  "kind: Workload\nmetadata: {name: " + name + "}\nspec: {image: none}\n";
-          calls.push_back(
-              {"Release/create", {{"component", name}, {"image", home.world().put(name, "1")}, {"name", name + "-1"}}});
-        }
-        calls.insert(calls.begin(),
-                     Call{"Definition/apply", {{"documents", json::array{{{"file", "all.yaml"}, {"text", text}}}}}});
-        home.run(calls);
-        for (const std::string& name : names) {
-          home.put("Pin", name + "/dev",
-                   to_json(pin::PinRecord{.component = name,
-                                          .environment = "dev",
-                                          .pipeline = "main",
-                                          .release = name + "-1",
-                                          .wanted = pin::PinWanted::Active_,
-                                          .generation = 1,
-                                          .observed = 1,
-                                          .applied = name + "-1",
-                                          .ready = true}));
-        }
-        return std::vector<Call>();
-      },
-      [](KilledHome&) {
-        return std::vector{
-            Call{"Pin/promote", {{"components", json::array()}, {"fromEnv", "dev"}, {"toEnv", "local"}}}};
-      });
 }
 
 // What was acknowledged before is never lost; what was under way ends in a named outcome, and can be done again.
