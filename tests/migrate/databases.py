@@ -8,9 +8,18 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), Path("/usr/lib/postgresql/bin"))
+
+
+def holds_memory(pid):
+    """Whether a process is not gone yet; one that nobody reaps is."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class Postgres:
@@ -55,6 +64,8 @@ class Postgres:
             except ProcessLookupError:
                 pass
         self.server.wait()
+        while any(holds_memory(child) for child in children):
+            time.sleep(0.01)
         (self.folder / "data/postmaster.pid").unlink(missing_ok=True)
 
     def stop(self):
