@@ -77,9 +77,7 @@ TEST_F(Help, ExplainsANoun) {
 
 TEST_F(Help, ListsEveryCommandUnderItsHeading) {
   std::string text = run({"help"}).out;
-  EXPECT_NE(text.find("\nOperate\n  gate  Open and close gates\n\nLearn\n  help "),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("\nOperate\n  gate  Open and close gates\n\nLearn\n  help "), std::string::npos) << text;
   EXPECT_EQ(text.find("\nBuild and try\n"), std::string::npos);
   EXPECT_EQ(run({"--help"}).out, text);
 }

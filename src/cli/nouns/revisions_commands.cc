@@ -141,8 +141,7 @@ Result<Code> list(Context& context) {
 
 void add_revisions_commands(Commands& commands) {
   using namespace revisions_commands;
-  commands.add_noun(
-      {.name = "revisions", .group = Group::ship, .summary = "Stage, warm, drain and archive versions"});
+  commands.add_noun({.name = "revisions", .group = Group::ship, .summary = "Stage, warm, drain and archive versions"});
   commands.add({.name = "revisions list",
                 .summary = "List the revisions of an environment, or of one deployment",
                 .args = {environment_arg()},
