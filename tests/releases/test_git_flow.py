@@ -201,7 +201,7 @@ def test_every_rule_refuses_by_every_door(home, repository, eventually):
             if to == "staging":
                 refused("promote", home.run("promote", "--from", "local", "--to", to, code=code).stderr)
             status, answer = Socket(home).post("/v1/actions/Pin/set", json.dumps({"input": {
-                "pins": [{"component": "hello", "environment": to, "release": "hello-1", "state": "Active"}]}}))
+                "pins": [{"component": "hello", "environment": to, "release": "hello-1", "state": "Active", "drift": "report"}]}}))
             assert answer["variant"] == variant and status == (202 if code == 10 else 422), answer
             refused("api", answer["detail"])
             (home.folder / "pin.yaml").write_text(PIN.format(to, "hello-1"))
