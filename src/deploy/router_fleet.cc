@@ -136,6 +136,7 @@ Result<json::object> RouterFleet::send(const Member& member, const data_plane::T
     }
   }
   data_plane::Order order{.environment = table.environment, .router = member.router, .generation = table.generation};
+  if (token_ > 0) order.token = token_;
   if (patch) {
     order.op = data_plane::OrderOp::patch;
     order.from = table.generation - 1;

@@ -9,6 +9,7 @@
 // runs in this home has a folder with a router.json (docs/internals/router.md).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,10 @@ class RouterFleet {
   // `folder` holds a folder for each router.
   RouterFleet(Disk& disk, std::string folder, std::function<Result<crypto::PrivateKey>()> key)
       : disk_(disk), folder_(std::move(folder)), key_(std::move(key)) {}
+
+  // Orders carry this from now on: the token of the lease under which this control plane leads. A router obeys none
+  // with a lower one.
+  void lead_with(int64_t token) { token_ = token; }
 
   // A router as its router.json says that it is, and what it says itself if it answers.
   struct Seen {
@@ -138,6 +143,7 @@ class RouterFleet {
   Disk& disk_;
   std::string folder_;
   std::function<Result<crypto::PrivateKey>()> key_;
+  std::atomic<int64_t> token_ = 0;  // 0: none
   mutable std::mutex mutex_;
   std::condition_variable turned_;
   std::set<std::string> turns_;         // environments that somebody is at

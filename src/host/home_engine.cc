@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "crypto/key_file.h"
 #include "crypto/sha256.h"
+#include "deploy/router_fleet.h"
 #include "engine/caller_words.h"
 #include "host/flows/flow_views.h"
 #include "host/home.h"
@@ -101,6 +102,10 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
   if (auto looked = look_for_flows(); !looked) return looked;
   if (first_) first_->on_done = [&self](const Result<uint64_t>& done) { self.decided_ = done; };
 
+  if (auto* fleet = opening.concepts.tools.find<deploy::RouterFleet>();
+      fleet != nullptr && home_->postgres != nullptr) {
+    fleet->lead_with(home_->postgres->token());
+  }
   authority_ = std::make_unique<Authority>(AuthorityParts{
       .store = home_->store.get(), .blobs = &*blobs_, .clock = &clock_, .owner = home_->owner, .kit = kit});
   std::vector<lang::Observer*> observers = observers_of(*kit, opening.concepts);

@@ -18,13 +18,21 @@ constexpr size_t kPartBytes = size_t{1} << 20U;
 constexpr uint32_t kHomeFolderMode = 0700;
 constexpr std::string_view kUnfinished = ".unfinished";
 constexpr std::string_view kHeads = "store/audit.heads";
-constexpr std::array<std::string_view, 8> kFolders = {"keys",      "secrets", "rules", "blobs",
-                                                      "artifacts", "kits",    "packs", "app-kits"};
+constexpr std::array<std::string_view, 11> kFolders = {"keys",  "secrets",  "rules", "blobs", "artifacts", "kits",
+                                                       "packs", "app-kits", "acme",  "ca",    "tls"};
+constexpr std::array<std::string_view, 5> kSealedFolders = {"keys/", "secrets/", "acme/", "ca/", "tls/"};
+constexpr uint32_t kLinkMode = 0120000;  // of a symbolic link, whose one part is its target
 // Of this machine and of the person who uses it.
 constexpr std::array<std::string_view, 3> kOwn = {"keys/cluster.key", "keys/contexts.json", "keys/contexts.lock"};
 
 bool is_sealed(const std::string& name) {
-  return name.starts_with("keys/") || name.starts_with("secrets/") || name == kHeads;
+  if (name == kHeads) return true;
+  return std::ranges::any_of(kSealedFolders, [&](std::string_view each) { return name.starts_with(each); });
+}
+
+// Links stay within their folder.
+bool leads_out(const std::string& target) {
+  return target.starts_with('/') || ("/" + target + "/").find("/../") != std::string::npos;
 }
 
 // "blobs/ab/cdef…", "blobs/uploads/ab/cdef…": what is named by its digest does not change.
@@ -42,6 +50,7 @@ bool MirroredDisk::is_mirrored(const std::string& name) {
   if (name == kHeads) return true;
   if (std::ranges::find(kOwn, name) != kOwn.end()) return false;
   if (name.find(kUnfinished) != std::string::npos || name.starts_with("blobs/uploads/partial")) return false;
+  if (name.starts_with("tls/.challenges/")) return false;  // of an order that is under way here
   return std::ranges::any_of(kFolders, [&](std::string_view folder) {
     return name.size() > folder.size() && name.starts_with(folder) && name[folder.size()] == '/';
   });
@@ -100,8 +109,21 @@ struct MirroredDisk::Mirror {
     }
   }
 
+  Result<void> keep_link(const std::string& name, const std::string& path) {
+    auto target = below.read_link(path);
+    if (!target) return target.error();
+    const std::string digest = digest_of(name, 0, *target);
+    return files.keep({.name = name, .mode = kLinkMode, .size = target->size(), .parts = {digest}},
+                      [&](size_t) -> Result<std::string> {
+                        if (!is_sealed(name)) return *target;
+                        return aead.seal(*target, bound_to(name, 0, digest), random);
+                      });
+  }
+
   // Keeps what lies at `path` under this name.
   Result<void> keep(const std::string& name, const std::string& path) {
+    auto stat = below.stat(path, FollowLinks::no);
+    if (stat && stat->kind == FileKind::symlink) return keep_link(name, path);
     auto file = below.open(path, {.follow = false});
     if (!file) return file.error();
     auto described = describe(name, **file);
@@ -156,7 +178,11 @@ struct MirroredDisk::Mirror {
     auto stat = below.stat(path, FollowLinks::no);
     if (!stat && stat.error().code == Code::not_found) return false;
     if (!stat) return stat.error();
-    if (stat->kind != FileKind::file || stat->size != kept.size) return false;
+    if (kept.mode == kLinkMode && stat->kind == FileKind::symlink) {
+      auto target = below.read_link(path);
+      return target && kept.parts.size() == 1 && digest_of(kept.name, 0, *target) == kept.parts.front();
+    }
+    if (kept.mode == kLinkMode || stat->kind != FileKind::file || stat->size != kept.size) return false;
     if (is_named_by_content(kept.name)) return true;
     auto file = below.open(path, {.follow = false});
     if (!file) return file.error();
@@ -184,7 +210,12 @@ struct MirroredDisk::Mirror {
     const std::string unfinished = path + std::string(kUnfinished);
     auto left = below.remove(unfinished);
     if (!left && left.error().code != Code::not_found) return left;
-    {
+    if (kept.mode == kLinkMode) {
+      auto target = kept.parts.size() == 1 ? fetch(kept, 0) : Result<std::string>(damaged(name));
+      if (!target) return target.error();
+      if (leads_out(*target)) return damaged(name);
+      if (auto made = below.symlink(*target, unfinished); !made) return made;
+    } else {
       auto file = below.open(unfinished, {.write = true, .create = true, .exclusive = true, .mode = 0600});
       if (!file) return file.error();
       for (size_t part = 0; part < kept.parts.size(); ++part) {
@@ -209,7 +240,8 @@ struct MirroredDisk::Mirror {
       if (each.kind == FileKind::folder) {
         if (auto kept = keep_all(name, known); !kept) return kept;
       }
-      if (each.kind != FileKind::file || !is_mirrored(name) || known.contains(name)) continue;
+      const bool is_kept = each.kind == FileKind::file || each.kind == FileKind::symlink;
+      if (!is_kept || !is_mirrored(name) || known.contains(name)) continue;
       if (auto kept = keep(name, home + "/" + name); !kept) return kept;
     }
     return {};
@@ -307,7 +339,7 @@ Result<void> MirroredDisk::rename(const std::string& from, const std::string& to
   std::unique_lock guard(mirrored->changing, std::defer_lock);
   if (!old_name.empty() || !name.empty()) guard.lock();
   auto stat = below_.stat(from, FollowLinks::no);
-  const bool is_file = stat && stat->kind == FileKind::file;
+  const bool is_file = stat && (stat->kind == FileKind::file || stat->kind == FileKind::symlink);
   if (is_file && !name.empty()) {
     if (auto kept = mirrored->keep(name, from); !kept) return kept;
   }
@@ -335,6 +367,13 @@ Result<void> MirroredDisk::link(const std::string& from, const std::string& to) 
   auto mirrored = mirror();
   const std::string name = mirrored ? mirrored->name_of(to) : "";
   return name.empty() ? Result<void>() : mirrored->keep(name, to);
+}
+
+Result<void> MirroredDisk::symlink(const std::string& target, const std::string& path) {
+  if (auto made = below_.symlink(target, path); !made) return made;
+  auto mirrored = mirror();
+  const std::string name = mirrored ? mirrored->name_of(path) : "";
+  return name.empty() ? Result<void>() : mirrored->keep(name, path);
 }
 
 Result<void> MirroredDisk::chmod(const std::string& path, uint32_t mode) {

@@ -5,9 +5,9 @@
 //   MirroredDisk disk(real);                       // until attach() the same as the disk below
 //   disk.attach(files, home, key);                 // also brings the home up to what is kept
 //
-// What is in keys/ and secrets/, and the signed heads, is sealed with the cluster's key: whoever has only KeptFiles can
-// read none of it, and no bytes of any file can be changed unnoticed. Unfinished files, and what belongs to this
-// machine alone are not mirrored. Any number of threads may use it.
+// What is in keys/, secrets/, tls/, ca/ and acme/, and the signed heads, is sealed with the cluster's key: whoever has
+// only KeptFiles can read none of it, and no bytes of any file can be changed unnoticed. Unfinished files, and what
+// belongs to this machine alone are not mirrored. Any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,7 @@ class MirroredDisk final : public Disk {
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
   Result<void> link(const std::string& from, const std::string& to) override;
-  Result<void> symlink(const std::string& target, const std::string& path) override {
-    return below_.symlink(target, path);
-  }
+  Result<void> symlink(const std::string& target, const std::string& path) override;
   Result<std::string> read_link(const std::string& path) override { return below_.read_link(path); }
   Result<void> make_folder(const std::string& path, uint32_t mode) override { return below_.make_folder(path, mode); }
   Result<void> remove_folder(const std::string& path) override { return below_.remove_folder(path); }

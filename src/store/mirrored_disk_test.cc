@@ -122,6 +122,32 @@ TEST_F(Mirrored, WhatBelongsToOneMachineIsNotMirrored) {
   }
 }
 
+// A certificate is a link to a folder of its own, and is replaced by renaming another link over it.
+TEST_F(Mirrored, ALinkIsMirroredAndSoIsItsReplacement) {
+  for (const char* each : {"a/tls", "a/tls/.kept", "a/tls/.kept/one", "a/tls/.kept/two"}) make(each);
+  for (const char* each : {"one", "two"}) {
+    ASSERT_TRUE(write_atomically(disk, folder.path("a/tls/.kept/" + std::string(each) + "/key.pem"),
+                                 std::string("the key of ") + each, 0600));
+  }
+  ASSERT_TRUE(disk.symlink(".kept/one", folder.path("a/tls/shop")));
+  auto brought = disk.bring(rows, folder.path("b"), key());
+  ASSERT_TRUE(brought) << to_string(brought.error());
+  EXPECT_EQ(read(folder.path("b/tls/shop/key.pem")), "the key of one");
+  ASSERT_TRUE(disk.symlink(".kept/two", folder.path("a/tls/.kept/link-shop")));
+  ASSERT_TRUE(disk.rename(folder.path("a/tls/.kept/link-shop"), folder.path("a/tls/shop")));
+  ASSERT_TRUE(disk.bring(rows, folder.path("b"), key()));
+  EXPECT_EQ(*real.read_link(folder.path("b/tls/shop")), ".kept/two");
+  EXPECT_EQ(read(folder.path("b/tls/shop/key.pem")), "the key of two");
+  EXPECT_FALSE(*real.exists(folder.path("b/tls/.kept/link-shop")));
+  EXPECT_EQ(rows.all_bytes().find("the key of"), std::string::npos);
+  ASSERT_TRUE(disk.remove(folder.path("a/tls/shop")));
+  ASSERT_TRUE(disk.bring(rows, folder.path("b"), key()));
+  EXPECT_EQ(real.stat(folder.path("b/tls/shop"), FollowLinks::no).error().code, Code::not_found);
+  // Whoever can write rows cannot have a link lead out of the home.
+  ASSERT_TRUE(disk.symlink("../../elsewhere", folder.path("a/tls/out")));
+  EXPECT_EQ(disk.bring(rows, folder.path("b"), key()).error().code, Code::verification_failed);
+}
+
 TEST_F(Mirrored, AHomeWithAnotherKeyGetsNothing) {
   ASSERT_TRUE(write_atomically(disk, folder.path("a/keys/k"), "secret", 0600));
   MirroredDisk other(real);

@@ -126,10 +126,22 @@ std::string one_line(std::string text) {
   return text;
 }
 
+constexpr std::string_view kReadOnly = "25006";
+
+// What to do about a state of the server's that an operator can change.
+std::string next_for(std::string_view state) {
+  if (state == kReadOnly) {
+    return "it is a standby, or default_transaction_read_only is on: give the address of the server that takes changes";
+  }
+  if (state == "53100") return "make room on the disk of PostgreSQL; what was acknowledged is there";
+  return "";
+}
+
 Code code_of(std::string_view state) {
   if (state == "SL001" || state == "40001" || state == "40P01" || state == "23505") return Code::conflict;
   if (state == "42501" || state.starts_with("28")) return Code::denied;
   if (state == "53100" || state == "54000") return Code::limit;
+  if (state == kReadOnly) return Code::unavailable;
   return state.starts_with("08") || state.starts_with("57P") || state.starts_with("53") ? Code::unavailable
                                                                                         : Code::failed;
 }
@@ -211,7 +223,9 @@ struct PostgresConnection::State {
     const char* state = pq.error_field(result, kSqlState);
     const char* message = pq.error_field(result, kPrimaryMessage);
     if (!state || !alive()) return lost();
-    return {.code = code_of(state), .message = "PostgreSQL: " + without_password(one_line(message ? message : state))};
+    return {.code = code_of(state),
+            .message = "PostgreSQL: " + without_password(one_line(message ? message : state)),
+            .next = next_for(state)};
   }
 
   // As libpq wants parameters: arrays beside each other.

@@ -97,6 +97,22 @@ def test_a_leader_that_was_paused_ends_when_it_wakes(started, plane, eventually)
     assert environments(west) == ["local", "staging"]
 
 
+def test_certificates_go_along_when_another_one_takes_over(started, plane, eventually):
+    server = started()
+    east = plane("east", server).serve(*named("east"))
+    east.run("tls", "issue", "shop.localhost")
+    west = joined(plane, server, "west", east).serve(*named("west"))
+    shown = (east.home / "tls/shop.localhost/key.pem").read_text()
+    east.end(signal.SIGKILL)
+    eventually(lambda: leads(west) == "west", west.log)
+    assert (west.home / "tls/shop.localhost/key.pem").read_text() == shown
+    assert (west.home / "ca/key.pem").read_text() == (east.home / "ca/key.pem").read_text()
+    assert west.run("tls", "doctor").returncode == 0
+    # The database alone does not tell them.
+    assert "PRIVATE" not in server.sql("SELECT string_agg(encode(bytes, 'escape'), '') FROM sluice.file_part "
+                                       "WHERE name LIKE 'tls/%' OR name LIKE 'ca/%'")
+
+
 def test_what_was_acknowledged_survives_every_kill(started, plane, eventually):
     server = started()
     first = plane("a", server).serve(*named("a"))

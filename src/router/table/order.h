@@ -26,10 +26,11 @@ struct Order {
   std::string environment;
   std::string router = "*";
   int64_t generation = 0;
-  std::optional<int64_t> from;  // of a patch
-  std::string digest;           // of the bytes that go with it
+  std::optional<int64_t> from;   // of a patch
+  std::optional<int64_t> token;  // of the lease under which it was decided; none: the control plane has no replicas
+  std::string digest;            // of the bytes that go with it
 };
-BOOST_DESCRIBE_STRUCT(Order, (), (schema, op, environment, router, generation, from, digest))
+BOOST_DESCRIBE_STRUCT(Order, (), (schema, op, environment, router, generation, from, token, digest))
 
 // The order's envelope as JSON text; its digest is made of the bytes.
 Result<std::string> sign_order(Order order, std::string_view bytes, const crypto::PrivateKey& key);

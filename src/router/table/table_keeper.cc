@@ -103,6 +103,10 @@ std::optional<Refusal> TableKeeper::check(OrderOp op, const Order& order, bool& 
   if (table_ && order.environment != table_->settings->environment) {
     return refusal(Code::denied, "this router serves the environment " + table_->settings->environment);
   }
+  if (order.token && *order.token < token_) {
+    return refusal(Code::conflict, "the control plane that gave this order leads no longer: its token is " +
+                                       std::to_string(*order.token) + ", and " + std::to_string(token_) + " was seen");
+  }
   if (order.generation < 1) return refusal(Code::invalid, "a generation is at least 1");
   std::string held = std::to_string(generation());
   if (table_ && order.generation == generation() && order.digest == digest_) {
@@ -131,6 +135,7 @@ std::optional<Refusal> TableKeeper::take(OrderOp op, const KeptOrder& kept, bool
   if (!order) return Refusal{order.error()};
   bool known = false;
   if (auto refused = check(op, *order, known)) return refused;
+  token_ = std::max(token_, order->token.value_or(0));
   if (known) return std::nullopt;
   auto bounds = bounds_for(keep);
   if (!bounds) return Refusal{bounds.error()};

@@ -76,6 +76,7 @@ class TableKeeper {
   std::atomic<bool> is_freeing_ = false;
   std::jthread freeing_;
   std::string digest_;
+  int64_t token_ = 0;  // the highest that an order had
   std::string state_error_;
 };
 

@@ -108,6 +108,28 @@ TEST_F(Keeper, RefusesWhatDoesNotFollow) {
   EXPECT_EQ(published.size(), 1U);
 }
 
+// One that led, was paused and wakes may have an order for a generation that nobody else has given yet.
+TEST_F(Keeper, ObeysNobodyWhoLeadsNoLonger) {
+  const auto under = [&](int64_t token, int64_t generation) {
+    TableDocument table = testing_table({testing_deployment()});
+    table.generation = generation;
+    std::string bytes = write(to_json(table));
+    return KeptOrder{*sign_order({.environment = "test", .generation = generation, .token = token}, bytes, key), bytes};
+  };
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, under(4, 5))), "");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, under(5, 6))), "");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, under(4, 7))),
+            "conflict: the control plane that gave this order leads no longer: its token is 4, and 5 was seen");
+  StateFiles kept(disk, "/r");
+  TableKeeper again(
+      "R1", {key.public_key()}, compiler, kept, [](const Table*) {}, [](const Table*) { return false; });
+  EXPECT_EQ(again.begin(), "");
+  EXPECT_EQ(again.generation(), 6);
+  EXPECT_EQ(refusal(again.obey(OrderOp::load, under(4, 7))),
+            "conflict: the control plane that gave this order leads no longer: its token is 4, and 5 was seen");
+  EXPECT_EQ(refusal(again.obey(OrderOp::load, under(5, 7))), "");
+}
+
 TEST_F(Keeper, FindsAgainWhatItObeyed) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(5))), "");
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 6, "d2"))), "");
