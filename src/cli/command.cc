@@ -65,6 +65,7 @@ const std::vector<Option>& global_options() {
       {.name = "quiet", .letter = 'q', .help = "print data and errors, no narration"},
       {.name = "verbose", .letter = 'v', .help = "tell more of what is done"},
       {.name = "no-color", .help = "print without color, as with NO_COLOR=1"},
+      {.name = "server", .value = "SERVER", .help = "for this command: a context, or the URL of a server"},
       {.name = "help", .letter = 'h', .help = "explain the command instead of running it"},
       {.name = "version", .help = "print the version and stop"},
   };

@@ -46,6 +46,7 @@ TEST_F(Help, ExplainsACommand) {
       "  -q, --quiet          print data and errors, no narration\n"
       "  -v, --verbose        tell more of what is done\n"
       "      --no-color       print without color, as with NO_COLOR=1\n"
+      "      --server SERVER  for this command: a context, or the URL of a server\n"
       "  -h, --help           explain the command instead of running it\n"
       "      --version        print the version and stop\n"
       "\n"
