@@ -2,6 +2,17 @@
 #include "store/batch_faults.h"
 
 namespace sluice::store {
+namespace {
+
+Error shows_not_everything() {
+  return {.code = Code::unavailable, .message = "this view of the store does not show everything"};
+}
+
+}  // namespace
+
+Result<void> Snapshot::lookups(const Visit<LookupRow>&) { return shows_not_everything(); }
+Result<void> Snapshot::keys(const Visit<KeyRow>&) { return shows_not_everything(); }
+Result<void> Snapshot::metas(const Visit<std::pair<std::string, std::string>>&) { return shows_not_everything(); }
 
 Result<void> check_follows(const std::vector<JournalRow>& rows, uint64_t position) {
   for (const JournalRow& row : rows) {

@@ -145,6 +145,27 @@ class MemoryStore::MemorySnapshot final : public Snapshot {
   }
   Result<std::optional<std::string>> meta(std::string_view name) override { return find(tables_->meta, name); }
 
+  Result<void> lookups(const Visit<LookupRow>& visit) override {
+    for (const auto& [where, keys] : tables_->lookups) {
+      for (const std::string& key : keys) {
+        if (!visit({std::get<0>(where), std::get<1>(where), std::get<2>(where), key})) return {};
+      }
+    }
+    return {};
+  }
+  Result<void> keys(const Visit<KeyRow>& visit) override {
+    for (const auto& [unused, row] : tables_->keys) {
+      if (!visit(row)) break;
+    }
+    return {};
+  }
+  Result<void> metas(const Visit<std::pair<std::string, std::string>>& visit) override {
+    for (const auto& [name, value] : tables_->meta) {
+      if (!visit({name, value})) break;
+    }
+    return {};
+  }
+
  private:
   std::mutex& mutex_;
   std::shared_ptr<const Tables> tables_;
@@ -163,7 +184,8 @@ Result<void> MemoryStore::commit(const Batch& batch) {
   if (auto follows = check_follows(batch.journal, tables_->position()); !follows) return follows;
   Tables& tables = writable();
   for (const JournalRow& row : batch.journal) {
-    tables.journal[row.seq] = {.seq = row.seq, .flow = row.flow, .prev = row.prev, .record = row.record};
+    JournalRow& kept = tables.journal[row.seq] = row;
+    if (!row.record.empty()) kept.packed_hash.clear();
   }
   for (const StateChange& change : batch.state) {
     if (change.value) {
@@ -198,6 +220,10 @@ Result<void> MemoryStore::commit(const Batch& batch) {
   for (const KeyRow& key : batch.keys) tables.keys[{key.caller, key.key}] = key;
   for (const auto& [hash, content] : batch.sync_sets) tables.sync_sets[hash] = content;
   for (const auto& [name, value] : batch.meta) tables.meta[name] = value;
+  for (const auto& [flow, blob] : batch.packed) {
+    if (auto row = tables.flows.find(flow); row != tables.flows.end()) row->second.packed = true;
+    tables.packed[flow] = blob;
+  }
   return {};
 }
 

@@ -69,6 +69,15 @@ void take(const PostgresRows& rows, size_t row, KeyRow& out) {
 
 void take(const PostgresRows& rows, size_t row, std::string& out) { out = rows.bytes(row, 0); }
 
+void take(const PostgresRows& rows, size_t row, LookupRow& out) {
+  out = {
+      .rel = rows.bytes(row, 0), .field = rows.bytes(row, 1), .value = rows.bytes(row, 2), .key = rows.bytes(row, 3)};
+}
+
+void take(const PostgresRows& rows, size_t row, std::pair<std::string, std::string>& out) {
+  out = {rows.bytes(row, 0), rows.bytes(row, 1)};
+}
+
 template <typename Row>
 Result<std::optional<Row>> one(PostgresConnection& connection, const char* sql,
                                const std::vector<PostgresParameter>& parameters) {
@@ -120,6 +129,10 @@ constexpr const char* kKey =
 constexpr const char* kSyncSet = "SELECT content FROM sluice.sync_set WHERE hash = $1";
 constexpr const char* kSyncSets = "SELECT hash FROM sluice.sync_set ORDER BY hash";
 constexpr const char* kMeta = "SELECT value FROM sluice.meta WHERE name = $1";
+constexpr const char* kLookups = "SELECT rel, field, value, key FROM sluice.lookup ORDER BY rel, field, value, key";
+constexpr const char* kKeys =
+    "SELECT caller, key, request_hash, flow, invocation, expires_ms FROM sluice.idempotency_key ORDER BY caller, key";
+constexpr const char* kMetas = "SELECT name, value FROM sluice.meta ORDER BY name";
 
 class PostgresSnapshot final : public Snapshot {
  public:
@@ -179,6 +192,12 @@ class PostgresSnapshot final : public Snapshot {
   Result<void> sync_sets(const Visit<std::string>& visit) override { return each(kSyncSets, {}, visit); }
   Result<std::optional<std::string>> meta(std::string_view name) override {
     return one<std::string>(*connection_, kMeta, {parameter(name)});
+  }
+
+  Result<void> lookups(const Visit<LookupRow>& visit) override { return each(kLookups, {}, visit); }
+  Result<void> keys(const Visit<KeyRow>& visit) override { return each(kKeys, {}, visit); }
+  Result<void> metas(const Visit<std::pair<std::string, std::string>>& visit) override {
+    return each(kMetas, {}, visit);
   }
 
  private:

@@ -212,6 +212,31 @@ void send_names(PostgresConnection& to, const char* sql,
   to.send(sql, {parameter(names), parameter(values)});
 }
 
+constexpr const char* kPackRecords =
+    "UPDATE sluice.journal SET record = NULL, packed_hash = gone.hash FROM unnest($1::int8[], $2::bytea[]) "
+    "AS gone(seq, hash) WHERE journal.seq = gone.seq";
+constexpr const char* kPackFlows = "UPDATE sluice.flow SET packed = 1 WHERE id = ANY($1::bytea[])";
+constexpr const char* kPutPacked =
+    "INSERT INTO sluice.packed (flow, blob) SELECT * FROM unnest($1::bytea[], $2::bytea[])";
+
+void send_packed(PostgresConnection& to, const Batch& batch) {
+  Numbers seqs;
+  Texts hashes, ids, blobs;
+  for (const auto& row : batch.journal) {
+    if (!row.record.empty() || row.packed_hash.empty()) continue;
+    seqs.push_back(signed_of(row.seq));
+    hashes.push_back(row.packed_hash);
+  }
+  if (!seqs.empty()) to.send(kPackRecords, {parameter(seqs), parameter(hashes)});
+  for (const auto& [flow, blob] : batch.packed) {
+    ids.push_back(bytes_of(flow));
+    blobs.push_back(blob);
+  }
+  if (ids.empty()) return;
+  to.send(kPackFlows, {parameter(ids)});
+  to.send(kPutPacked, {parameter(ids), parameter(blobs)});
+}
+
 void send_batch(PostgresConnection& to, const Batch& batch) {
   send_journal(to, batch);
   send_state(to, batch);
@@ -227,6 +252,7 @@ void send_batch(PostgresConnection& to, const Batch& batch) {
              "INSERT INTO sluice.meta (name, value) SELECT * FROM unnest($1::bytea[], $2::bytea[]) "
              "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
              batch.meta);
+  send_packed(to, batch);
 }
 
 }  // namespace
@@ -530,13 +556,9 @@ Result<void> PostgresStore::pack(const std::vector<PackedFlow>& flows) {
     blobs.push_back(packed.blob);
   }
   return state_->transact([&](PostgresConnection& to) {
-    to.send(
-        "UPDATE sluice.journal SET record = NULL, packed_hash = gone.hash FROM unnest($1::int8[], $2::bytea[]) "
-        "AS gone(seq, hash) WHERE journal.seq = gone.seq",
-        {parameter(seqs), parameter(hashes)});
-    to.send("UPDATE sluice.flow SET packed = 1 WHERE id = ANY($1::bytea[])", {parameter(ids)});
-    to.send("INSERT INTO sluice.packed (flow, blob) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
-            {parameter(ids), parameter(blobs)});
+    to.send(kPackRecords, {parameter(seqs), parameter(hashes)});
+    to.send(kPackFlows, {parameter(ids)});
+    to.send(kPutPacked, {parameter(ids), parameter(blobs)});
   });
 }
 
@@ -553,8 +575,8 @@ Result<void> PostgresStore::forget(int64_t keys_before_ms, const std::vector<std
 
 Result<void> PostgresStore::back_up(const std::string&) {
   return Error{.code = Code::unavailable,
-               .message = "a store in PostgreSQL is backed up with PostgreSQL's own tools",
-               .next = "pg_dump --schema sluice"};
+               .message = "a store in PostgreSQL is not copied into a file",
+               .next = "sluice backup create"};
 }
 
 std::optional<Error> PostgresStore::broken() const {
@@ -703,6 +725,19 @@ Result<void> PostgresStore::set_key_check(const std::string& value) {
   return state_->transact([&](PostgresConnection& to) {
     to.send("UPDATE sluice.fence SET key_check = $1 WHERE key_check = ''", {parameter(value)});
   });
+}
+
+Result<void> PostgresStore::raise_token(int64_t above) {
+  const std::lock_guard writing(state_->writing);
+  const std::lock_guard guard(state_->renewing);
+  if (auto error = broken()) return *error;
+  auto raised =
+      state_->writer->query("UPDATE sluice.fence SET token = greatest(token, $2) + 1 WHERE token = $1 RETURNING token",
+                            {parameter(state_->token), parameter(above)});
+  if (!raised) return raised.error();
+  if (raised->size() == 0) return *state_->break_with(State::taken_over());
+  state_->token = raised->integer(0, 0);
+  return {};
 }
 
 Result<void> PostgresStore::renew() {

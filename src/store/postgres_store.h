@@ -66,7 +66,7 @@ class PostgresStore final : public Store, public KeptFiles {
   Result<std::unique_ptr<Snapshot>> read() override;
   Result<void> pack(const std::vector<PackedFlow>& flows) override;
   Result<void> forget(int64_t keys_before_ms, const std::vector<std::string>& sync_sets) override;
-  // Refused: PostgreSQL's own tools do it.
+  // Refused: a file of rows is of SQLite alone; `sluice backup` copies any store.
   Result<void> back_up(const std::string& path) override;
   std::optional<Error> broken() const override;
 
@@ -82,6 +82,9 @@ class PostgresStore final : public Store, public KeptFiles {
   uint64_t bytes();  // that the store takes there; 0 if that cannot be told now
   // A value by which holders of the cluster's key know that it is the one. It stays once it is set.
   Result<void> set_key_check(const std::string& value);
+
+  // The token of this store, and of whoever opens it next, is above this number. For a store that was restored.
+  Result<void> raise_token(int64_t above);
 
   // Holds the lease for its whole time from now on. Where that cannot be done before it lapses, the store is broken.
   Result<void> renew();

@@ -37,6 +37,10 @@ constexpr const char* kKey =
 constexpr const char* kSyncSet = "SELECT content FROM sync_set WHERE hash = ?";
 constexpr const char* kSyncSets = "SELECT hash FROM sync_set ORDER BY hash";
 constexpr const char* kMeta = "SELECT value FROM meta WHERE name = ?";
+constexpr const char* kLookups = "SELECT rel, field, value, key FROM lookup ORDER BY rel, field, value, key";
+constexpr const char* kKeys =
+    "SELECT caller, key, request_hash, flow, invocation, expires_ms FROM idempotency_key ORDER BY caller, key";
+constexpr const char* kMetas = "SELECT name, value FROM meta ORDER BY name";
 
 void take(const Statement& row, StateRow& out) {
   out = {
@@ -75,6 +79,12 @@ void take(const Statement& row, KeyRow& out) {
 }
 
 void take(const Statement& row, std::string& out) { out = row.bytes(0); }
+
+void take(const Statement& row, LookupRow& out) {
+  out = {.rel = row.bytes(0), .field = row.bytes(1), .value = row.bytes(2), .key = row.bytes(3)};
+}
+
+void take(const Statement& row, std::pair<std::string, std::string>& out) { out = {row.bytes(0), row.bytes(1)}; }
 
 // Runs the query with these parameters and visits its rows.
 template <typename Row, typename... Parameters>
@@ -194,6 +204,12 @@ class SqliteSnapshot final : public Snapshot {
 
   Result<std::optional<std::string>> meta(std::string_view name) override {
     return one_row<std::string>(*connection_, kMeta, name);
+  }
+
+  Result<void> lookups(const Visit<LookupRow>& visit) override { return visit_rows(*connection_, kLookups, visit); }
+  Result<void> keys(const Visit<KeyRow>& visit) override { return visit_rows(*connection_, kKeys, visit); }
+  Result<void> metas(const Visit<std::pair<std::string, std::string>>& visit) override {
+    return visit_rows(*connection_, kMetas, visit);
   }
 
  private:

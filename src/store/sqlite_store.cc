@@ -133,9 +133,24 @@ Result<void> write_names(Connection& connection, const Batch& batch) {
   return run_each(connection, kPutMeta, batch.meta, bind);
 }
 
+Result<void> write_packed(Connection& connection, const Batch& batch) {
+  for (const JournalRow& row : batch.journal) {
+    if (!row.record.empty() || row.packed_hash.empty()) continue;
+    auto pack = connection.prepared(kPackRecord);
+    if (!pack) return pack.error();
+    if (auto done = pack->bind(row.packed_hash).bind(row.seq).bind(row.flow).step(); !done) return done.error();
+  }
+  auto marked = run_each(connection, kPackFlow, batch.packed,
+                         [](Statement& to, const std::pair<Ulid, std::string>& packed) { to.bind(packed.first); });
+  if (!marked) return marked;
+  return run_each(connection, kPutPacked, batch.packed, [](Statement& to, const std::pair<Ulid, std::string>& packed) {
+    to.bind(packed.first).bind(packed.second);
+  });
+}
+
 Result<void> write_batch(Connection& connection, const Batch& batch) {
-  for (auto* write :
-       {write_journal, write_state, write_lookups, write_flows, write_heads, write_timers, write_keys, write_names}) {
+  for (auto* write : {write_journal, write_state, write_lookups, write_flows, write_heads, write_timers, write_keys,
+                      write_names, write_packed}) {
     if (auto done = write(connection, batch); !done) return done;
   }
   return {};

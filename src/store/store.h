@@ -38,7 +38,7 @@ struct JournalRow {
   Ulid flow;
   uint64_t prev = 0;
   std::string record;       // empty once its flow is packed
-  std::string packed_hash;  // of the record, once its flow is packed
+  std::string packed_hash;  // of the record, once its flow is packed; committed as it is where the record is empty
 
   bool operator==(const JournalRow&) const = default;
 };
@@ -129,6 +129,18 @@ struct Batch {
   std::vector<KeyRow> keys;
   std::vector<std::pair<std::string, std::string>> sync_sets;  // hash, content
   std::vector<std::pair<std::string, std::string>> meta;       // name, value
+  // Flows that were packed in the store that these rows are copied from, and their blobs: they are packed here, too.
+  std::vector<std::pair<Ulid, std::string>> packed;
+};
+
+// A row can be found by this value.
+struct LookupRow {
+  std::string rel;
+  std::string field;
+  std::string value;
+  std::string key;
+
+  bool operator==(const LookupRow&) const = default;
 };
 
 // Called for each row; false ends the reading. It may read from the same snapshot.
@@ -166,6 +178,12 @@ class Snapshot {
   virtual Result<std::optional<std::string>> sync_set(std::string_view hash) = 0;
   virtual Result<void> sync_sets(const Visit<std::string>& visit) = 0;  // their hashes, in order
   virtual Result<std::optional<std::string>> meta(std::string_view name) = 0;
+
+  // All rows of tables in which others only look something up, for those who copy a store, in order. `unavailable` of
+  // a snapshot that does not show everything.
+  virtual Result<void> lookups(const Visit<LookupRow>& visit);
+  virtual Result<void> keys(const Visit<KeyRow>& visit);
+  virtual Result<void> metas(const Visit<std::pair<std::string, std::string>>& visit);
 };
 
 // A settled flow as one blob, which takes the place of its records.

@@ -372,6 +372,45 @@ TEST_P(StoreConformance, PackingReplacesRecordsByOneBlobAndKeepsTheirHashes) {
   EXPECT_TRUE((*read()->flow(test_id(1)))->packed) << "a commit unpacks nothing";
 }
 
+// What a copy is made of, and made from again.
+TEST_P(StoreConformance, ShowsAllOfTheTablesThatAreElseLookedUpIn) {
+  const KeyRow key{.caller = "uid:1",
+                   .key = "k",
+                   .request_hash = "h",
+                   .flow = test_id(1),
+                   .invocation = test_id(2),
+                   .expires_ms = 9};
+  commit({.lookups = {{.rel = "B", .field = "f", .value = "1", .key = "y"},
+                      {.rel = "A", .field = "f", .value = "2", .key = "x"},
+                      {.rel = "A", .field = "f", .value = "1", .key = "z"},
+                      {.rel = "A", .field = "f", .value = "1", .key = "x"},
+                      {.rel = "A", .field = "f", .value = "2", .key = "x", .present = false}},
+          .keys = {key},
+          .meta = {{"two", std::string("a\0b", 3)}, {"one", ""}}});
+  auto snapshot = read();
+  EXPECT_EQ(all_of<LookupRow>([&](auto& visit) { return snapshot->lookups(visit); }),
+            (std::vector<LookupRow>{{"A", "f", "1", "x"}, {"A", "f", "1", "z"}, {"B", "f", "1", "y"}}));
+  EXPECT_EQ(all_of<KeyRow>([&](auto& visit) { return snapshot->keys(visit); }), std::vector<KeyRow>{key});
+  using Pair = std::pair<std::string, std::string>;
+  EXPECT_EQ(all_of<Pair>([&](auto& visit) { return snapshot->metas(visit); }),
+            (std::vector<Pair>{{"one", ""}, {"two", std::string("a\0b", 3)}}));
+}
+
+TEST_P(StoreConformance, TakesPackedFlowsAsAnotherStoreHasThem) {
+  const JournalRow packed{.seq = 1, .flow = test_id(1), .packed_hash = "h1"};
+  const JournalRow open{.seq = 2, .flow = test_id(2), .record = "two"};
+  commit({.journal = {packed, open},
+          .flows = {{.id = test_id(1), .head = 1, .status = FlowStatus::settled_ok},
+                    {.id = test_id(2), .head = 2, .status = FlowStatus::running}},
+          .packed = {{test_id(1), "blob"}}});
+  auto snapshot = read();
+  EXPECT_EQ(*snapshot->journal(1), packed);
+  EXPECT_EQ(*snapshot->journal(2), open);
+  EXPECT_EQ(*snapshot->packed(test_id(1)), "blob");
+  EXPECT_TRUE((*snapshot->flow(test_id(1)))->packed);
+  EXPECT_FALSE((*snapshot->flow(test_id(2)))->packed);
+}
+
 TEST_P(StoreConformance, PackingIsRefusedWholeWhenOneFlowIsWrong) {
   commit({.journal = {{.seq = 1, .flow = test_id(1), .record = "one"},
                       {.seq = 2, .flow = test_id(2), .record = "two"},

@@ -82,6 +82,18 @@ TEST_F(PostgresStoreTest, WhoeverOpenedItBeforeCanWriteNothing) {
   EXPECT_EQ(value_of(*newer), "2");
 }
 
+// After a restore: routers and homes may have seen the tokens of the store that was lost.
+TEST_F(PostgresStoreTest, ATokenIsRaisedAboveThoseThatWereSeen) {
+  auto store = opened();
+  ASSERT_TRUE(store->raise_token(1'000'000));
+  EXPECT_EQ(store->token(), 1'000'001);
+  EXPECT_TRUE(store->commit(step(1, "1")));
+  auto newer = opened();
+  EXPECT_EQ(newer->token(), 1'000'002);
+  EXPECT_FALSE(store->raise_token(2'000'000)) << "it was taken over";
+  EXPECT_TRUE(newer->commit(step(2, "2")));
+}
+
 TEST_F(PostgresStoreTest, AFormatThatIsNotKnownIsRefused) {
   opened();
   auto connection = *PostgresConnection::open(address());
