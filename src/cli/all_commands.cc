@@ -45,6 +45,7 @@ Commands all_commands() {
   add_tls_commands(commands);
   add_bounds_commands(commands);
   add_replicas_commands(commands);
+  add_backup_commands(commands);
   add_cluster_commands(commands);
   add_mesh_commands(commands);
   add_trust_commands(commands);

@@ -13,6 +13,7 @@ void add_runtime_commands(Commands& commands);
 void add_logs_commands(Commands& commands);
 void add_serve_commands(Commands& commands);
 void add_replicas_commands(Commands& commands);
+void add_backup_commands(Commands& commands);
 void add_up_commands(Commands& commands);
 void add_down_commands(Commands& commands);
 void add_scale_commands(Commands& commands);

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_schema.h"
+#include "cli/backup_outputs.h"
 #include "cli/outputs.h"
 #include "cli/tool_outputs.h"
 #include "deploy/deploy_kit.h"
@@ -54,6 +55,8 @@ constexpr auto kStructs = std::to_array<Struct>({
     {"Concept", schema_for<outputs::Concept>},
     {"ConfigsStaged", schema_for<std::vector<outputs::ConfigStaged>>},
     {"ConsoleLink", schema_for<outputs::ConsoleLink>},
+    {"RecipientMade", schema_for<outputs::RecipientMade>},
+    {"Restored", schema_for<outputs::Restored>},
     {"KnownReplicas", schema_for<std::vector<outputs::KnownReplica>>},
     {"JoinToken", schema_for<outputs::JoinToken>},
     {"Joined", schema_for<outputs::Joined>},
@@ -349,6 +352,16 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"access explain", "&access-can"},
     {"login", "#LoggedIn"},
     {"console", "#ConsoleLink"},
+    {"backup key", "#RecipientMade"},
+    {"backup configure", "~Backup/configure"},
+    {"backup create", "~Backup/create"},
+    {"backup list", "~Backup/list"},
+    {"backup verify", "~Backup/verify"},
+    {"backup drill", "~Backup/drill"},
+    {"backup remove", "=Backup/remove | #Loss"},
+    {"backup restore", "#Restored"},
+    {"store export", "~Backup/create"},
+    {"store import", "#Restored"},
     {"replicas list", "#KnownReplicas"},
     {"replicas token", "#JoinToken"},
     {"replicas join", "#Joined"},

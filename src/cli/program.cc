@@ -11,6 +11,8 @@
 #include "cli/app.h"
 #include "crypto/key_file.h"
 #include "deploy/app_kit_shelf.h"
+#include "deploy/backup_means.h"
+#include "deploy/backup_watch.h"
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/certificate_shelf.h"
@@ -49,6 +51,7 @@
 #include "deploy/telemetry_backends.h"
 #include "deploy/webhook_outlet.h"
 #include "host/home.h"
+#include "host/home_backups.h"
 #include "host/loaded_concepts.h"
 #include "host/pack_concepts.h"
 #include "host/served_concepts.h"
@@ -170,6 +173,11 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(fleet);
   deploy::CookieKeys cookie_keys(disk, clock, random, home ? (home->root() / "keys" / "cookies.json").string() : "");
   loaded.tools.add(cookie_keys);
+  host::HomeBackups backups(disk, clock, random);
+  loaded.tools.add(backups);
+  loaded.tools.add<deploy::BackupMeans>(backups);
+  deploy::BackupWatch backup_watch(backups);
+  loaded.observers.push_back(&backup_watch);
   deploy::CertificateShelf certificates(disk, home ? home->root().string() : "");
   loaded.tools.add(certificates);
   deploy::AcmeIssuer acme_issuer;

@@ -321,6 +321,16 @@ const Transaction::Cell& Transaction::stored(std::string_view relation, std::str
   return cells->second.emplace(key, std::move(cell)).first->second;
 }
 
+// It never changes while an engine runs.
+uint64_t Transaction::floor() const {
+  if (!floor_) {
+    auto text = snapshot().meta(kGenerationFloorMeta);
+    if (!text) throw UnreadableStore(text.error());
+    floor_ = std::strtoull(text->value_or("0").c_str(), nullptr, 10);
+  }
+  return *floor_;
+}
+
 void Transaction::put(std::string_view relation, std::string_view key, std::optional<json::value> value) {
   auto cells = step_.find(relation);
   if (cells == step_.end()) cells = step_.emplace(relation, Cells{}).first;
@@ -331,7 +341,7 @@ void Transaction::put(std::string_view relation, std::string_view key, std::opti
   }
   // One that comes back begins anew, whether or not its erasure is committed yet.
   const Cell& was = before(relation, key);
-  uint64_t generation = was.value ? was.version.generation + 1 : 1;
+  uint64_t generation = std::max(was.value ? was.version.generation : 0, floor()) + 1;
   cells->second.emplace(key, Cell{{generation, seq_}, std::move(value), ""});
 }
 

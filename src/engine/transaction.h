@@ -36,6 +36,9 @@ namespace sluice::engine {
 // The fields of each relation by which rows are found, from the kit's rules and the concepts' handlers.
 using IndexedFields = std::map<std::string, std::vector<std::string>, std::less<>>;
 
+// In the store's meta data: generations of rows go on above this number, because others may have seen those up to it.
+inline constexpr std::string_view kGenerationFloorMeta = "generation.floor";
+
 struct UnreadableStore : std::runtime_error {
   explicit UnreadableStore(Error reason) : std::runtime_error(to_string(reason)), error(std::move(reason)) {}
   Error error;
@@ -111,6 +114,8 @@ class Transaction final : public StateReader {
   // As the batch found it.
   const Cell& before_batch(std::string_view relation, std::string_view key) const;
   const Cell& stored(std::string_view relation, std::string_view key) const;
+  // Above which generations go on in a store that was restored.
+  uint64_t floor() const;
   void put(std::string_view relation, std::string_view key, std::optional<json::value> value);
   // Visits rows whose key begins with the prefix, in key order, as the running step sees them, until visit returns
   // false.
@@ -126,6 +131,7 @@ class Transaction final : public StateReader {
   store::BlobStore* blobs_;
   IndexedFields indexed_;
   mutable std::unique_ptr<store::Snapshot> snapshot_;  // of the last commit
+  mutable std::optional<uint64_t> floor_;              // once it was read
   mutable Layer known_;                                // committed rows that were read or written
   mutable size_t known_count_ = 0;
   Layer flying_, batch_, step_;  // from the oldest to the newest

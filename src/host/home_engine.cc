@@ -14,6 +14,7 @@
 #include "host/flows/flow_views.h"
 #include "host/home.h"
 #include "host/kit_place.h"
+#include "host/restoring.h"
 
 namespace sluice::host {
 namespace {
@@ -62,6 +63,10 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening,
   auto opened = open_home_store(opening, self.clock_, {.make = MakeStore::yes});
   if (!opened) return opened.error();
   self.home_ = *std::move(opened);
+  auto archiving = std::make_unique<store::ArchivingStore>(std::move(self.home_->store), self.clock_);
+  self.archiving_ = archiving.get();
+  self.home_->store = std::move(archiving);
+  if (auto resumed = self.archiving_->resume(); !resumed) return resumed.error();
   std::error_code ignored;
   const std::string kit_folder =
       is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
@@ -106,6 +111,12 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
       fleet != nullptr && home_->postgres != nullptr) {
     fleet->lead_with(home_->postgres->token());
   }
+  if (auto* backups = opening.concepts.tools.find<HomeBackups>()) {
+    backups_ = backups->attach({.store = archiving_,
+                                .home = opening.home.root().string(),
+                                .signer = &*operator_key_,
+                                .token = home_->postgres != nullptr ? home_->postgres->token() : 0});
+  }
   authority_ = std::make_unique<Authority>(AuthorityParts{
       .store = home_->store.get(), .blobs = &*blobs_, .clock = &clock_, .owner = home_->owner, .kit = kit});
   std::vector<lang::Observer*> observers = observers_of(*kit, opening.concepts);
@@ -144,6 +155,9 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
     if (auto begun = engine_->start({.action = first, .caller = caller_}); !begun) {
       return begun.error();
     }
+  }
+  if (kit->symbols().find_action("Backup/restored")) {
+    if (auto finished = finish_restore(*home_->store, *engine_); !finished) return finished.error();
   }
   if (!observers.empty()) {
     auto read = [&self, &tools = opening.concepts.tools] {

@@ -24,6 +24,7 @@
 #include "engine/journal/audit.h"
 #include "host/authority.h"
 #include "host/engine_door.h"
+#include "host/home_backups.h"
 #include "host/home_store.h"
 #include "host/lease_keeper.h"
 #include "host/loaded_concepts.h"
@@ -76,7 +77,8 @@ class HomeEngine {
   RealClock clock_;
   RealRandom random_;
   std::unique_ptr<HomeStore> home_;
-  std::unique_ptr<LeaseKeeper> lease_;  // of a store in PostgreSQL, until the engine has ended
+  store::ArchivingStore* archiving_ = nullptr;  // the store in it
+  std::unique_ptr<LeaseKeeper> lease_;          // of a store in PostgreSQL, until the engine has ended
   std::optional<store::BlobStore> blobs_;
   std::optional<store::BlobStore> uploads_;
   std::optional<engine::HeadLog> heads_;
@@ -86,8 +88,9 @@ class HomeEngine {
   std::optional<Result<uint64_t>> decided_;
   std::vector<Ulid> found_under_way_;
   std::unique_ptr<Authority> authority_;
-  std::unique_ptr<engine::Engine> engine_;  // after what it uses, so that it ends before
-  std::unique_ptr<Observing> observing_;    // which uses it
+  std::unique_ptr<HomeBackups::Attached> backups_;  // until the engine has ended
+  std::unique_ptr<engine::Engine> engine_;          // after what it uses, so that it ends before
+  std::unique_ptr<Observing> observing_;            // which uses it
 };
 
 }  // namespace sluice::host

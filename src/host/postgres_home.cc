@@ -54,9 +54,9 @@ std::string mac_of(const crypto::SecretBuffer& key, std::string_view of) {
   return hex_of({reinterpret_cast<const char*>(mac.data()), mac.size()});
 }
 
-std::string check_of(const crypto::SecretBuffer& key) { return mac_of(key, "sluice.cluster.v1"); }
-
 }  // namespace
+
+std::string key_check_of(const crypto::SecretBuffer& key) { return mac_of(key, "sluice.cluster.v1"); }
 
 Result<std::optional<PostgresHome>> read_postgres_home(Disk& disk, const Home& home) {
   auto text = read_file(disk, postgres_file_in(home), kMostHomeBytes);
@@ -98,7 +98,7 @@ Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool 
   auto key = read_key(opening.disk, opening.home);
   if (!key) return key.error();
   const auto admit = [&](const std::string& check) -> Result<void> {
-    if (!key->empty() && (check.empty() || check == check_of(*key))) return {};
+    if (!key->empty() && (check.empty() || check == key_check_of(*key))) return {};
     if (!check.empty()) {
       return Error{.code = Code::denied,
                    .message = key->empty() ? "this home does not have the key of the cluster that this store belongs to"
@@ -133,7 +133,7 @@ Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore&
   auto postgres = open_postgres(opening, clock, false);
   if (!postgres) return postgres.error();
   auto& store = *postgres->store;
-  if (auto set = store.set_key_check(check_of(postgres->key)); !set) return set;
+  if (auto set = store.set_key_check(key_check_of(postgres->key)); !set) return set;
   if (auto attached = mirror->attach(store, opening.home.root().string(), postgres->key); !attached) return attached;
   opened.postgres = &store;
   opened.store = std::move(postgres->store);

@@ -46,6 +46,9 @@ Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore&
 Result<crypto::SecretBuffer> cluster_key(Disk& disk, const Home& home);
 Result<void> store_cluster_key(Disk& disk, const Home& home, const crypto::SecretBuffer& key);
 
+// By which a store knows that a key is its cluster's.
+std::string key_check_of(const crypto::SecretBuffer& key);
+
 // Those that have the store open, for /v1/status: name, url, leads, and for how long nothing was heard of them.
 boost::json::array replicas_document(store::postgres::PostgresStore& store);
 

@@ -1,0 +1,298 @@
+// The files come first, then the rows, and the store's own name last: a home in which this was cut short has no store,
+// and is refused as one that is in use.
+#include "host/restoring.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "deploy/revocations.h"
+#include "engine/journal/audit.h"
+#include "engine/journal/record_reader.h"
+#include "engine/journal/step.h"
+#include "engine/transaction.h"
+#include "host/home_store.h"
+#include "host/lease_keeper.h"
+#include "host/observing.h"
+#include "host/postgres_home.h"
+#include "store/mirrored_disk.h"
+#include "store/sqlite_store.h"
+#include "store/store_copy.h"
+
+namespace sluice::host {
+namespace {
+
+constexpr std::string_view kPendingMeta = "restore.pending";
+// Nobody has made so many steps without an archive.
+constexpr uint64_t kJump = 1'000'000;
+constexpr size_t kMostOpen = 1'000;
+constexpr uint64_t kMostHistoryBytes = uint64_t{16} << 30;
+
+// What is to be done once an engine runs on the store.
+struct Pending {
+  std::string id;  // of this restore
+  std::string backup;
+  uint64_t position = 0, knownTo = 0;
+  std::vector<std::string> open;
+  std::vector<json::value> revoke;  // {"action": …, "input": …}
+};
+BOOST_DESCRIBE_STRUCT(Pending, (), (id, backup, position, knownTo, open, revoke))
+
+// What later records say: what was revoked, and which effects had begun.
+class Later {
+ public:
+  explicit Later(Pending& pending) : pending_(pending) {}
+
+  void read(const store::JournalRow& row) {
+    if (row.seq <= last_) return;
+    last_ = row.seq;
+    if (row.record.empty()) return;
+    history_ += row.record + "\n";
+    ++records_;
+    auto step = engine::read_step(row.record);
+    if (!step) return;
+    if (step->root) {
+      inputs_[step->invocation] = step->root->input;
+    }
+    for (const engine::Fired& fired : step->fired) {
+      for (const engine::Planned& each : fired.then) inputs_[each.id] = each.fields;
+    }
+    if (step->work && pending_.open.size() < kMostOpen) {
+      pending_.open.push_back(step->action + " " + to_string(step->invocation));
+    }
+    if (!step->end || step->end->variant != "ok" || !deploy::takes_trust_away(step->action)) return;
+    auto input = inputs_.find(step->invocation);
+    if (input == inputs_.end()) return;
+    pending_.revoke.push_back(json::object{{"action", step->action}, {"input", input->second}});
+  }
+
+  const std::string& history() const { return history_; }
+  uint64_t records() const { return records_; }
+  uint64_t last() const { return last_; }
+
+ private:
+  Pending& pending_;
+  std::map<Ulid, json::object> inputs_;
+  std::string history_;
+  uint64_t records_ = 0;
+  uint64_t last_ = 0;
+};
+
+Result<void> must_be_empty(Disk& disk, const Home& home) {
+  for (const char* each :
+       {"store/store.db", "store/restoring.db", "store/postgresql.json", "store/audit.heads", "keys/operator.pem"}) {
+    const std::string path = (home.root() / each).string();
+    auto there = disk.exists(path);
+    if (!there) return there.error();
+    if (!*there) continue;
+    return Error{.code = Code::conflict,
+                 .message = "this home is in use already: there is " + path + "; nothing was restored",
+                 .next = "take an empty home: export SLUICE_HOME=/another/folder"};
+  }
+  return {};
+}
+
+// Heads beyond the moment are of a journal that is not there any more.
+Result<void> cut_heads(Disk& disk, const std::string& path, uint64_t position) {
+  auto heads = engine::read_heads(disk, path);
+  if (!heads) return heads.error();
+  std::string text;
+  for (const engine::SignedHead& each : heads->heads) {
+    if (each.head.seq <= position) text += engine::write_head(each);
+  }
+  if (heads->heads.empty() && text.empty()) return {};
+  return write_atomically(disk, path, text, 0600);
+}
+
+// The records of another store beyond this position.
+Result<void> read_history(Disk& disk, const std::string& path, uint64_t position, Later& later) {
+  auto copy = store::copy_store(disk, path, kMostHistoryBytes);
+  if (!copy) return copy.error();
+  auto other = store::SqliteStore::open(**copy, path);
+  if (!other) return other.error();
+  auto snapshot = (*other)->read();
+  if (!snapshot) return snapshot.error();
+  engine::RecordReader records(**snapshot);
+  Result<void> inner;
+  auto read = (*snapshot)->journal_from(position + 1, [&](const store::JournalRow& row) {
+    store::JournalRow whole = row;
+    auto record = records.read(row);
+    if (!record) {
+      inner = record.error();
+      return false;
+    }
+    whole.record = *record;
+    later.read(whole);
+    return true;
+  });
+  return read ? inner : read;
+}
+
+// A store that is led for the time of a restore, and given back.
+struct Target {
+  std::unique_ptr<store::Store> store;
+  store::postgres::PostgresStore* postgres = nullptr;
+  crypto::SecretBuffer cluster_key;
+  std::unique_ptr<LeaseKeeper> lease;
+};
+
+Result<Target> open_target(const Opening& opening, Clock& clock, const std::string& path) {
+  Target target;
+  if (!opening.store) {
+    auto made = store::SqliteStore::open(opening.disk, path);
+    if (!made) return made.error();
+    target.store = *std::move(made);
+    return target;
+  }
+  auto opened = open_postgres(opening, clock, false);
+  if (!opened) return opened.error();
+  target.postgres = opened->store.get();
+  target.store = std::move(opened->store);
+  target.cluster_key = std::move(opened->key);
+  target.lease =
+      std::make_unique<LeaseKeeper>(leased(*target.postgres), opening.disk, opening.home, [](const Error&) {});
+  auto snapshot = target.store->read();
+  if (!snapshot) return snapshot.error();
+  auto any = false;
+  auto metas = (*snapshot)->metas([&](const auto&) {
+    any = true;
+    return false;
+  });
+  if (!metas) return metas.error();
+  if (!any && (*snapshot)->position() == 0) return target;
+  return Error{.code = Code::conflict,
+               .message = "the store at this address is not empty; nothing was restored",
+               .next = "take an empty database, or drop the schema sluice there"};
+}
+
+// What was begun in the home is gone, so that it can be tried again.
+void forget_target(Disk& disk, Target& target, const std::string& path) {
+  target.store.reset();
+  for (const char* each : {"", "-wal", ".lock"}) (void)disk.remove(path + each);
+}
+
+Result<void> close_target(const Opening& opening, Target& target, const store::BackupManifest& manifest, bool moved,
+                          const std::string& path) {
+  if (target.postgres == nullptr) {
+    target.store.reset();
+    for (const char* each : {"-wal", ".lock"}) (void)opening.disk.remove(path + each);
+    const std::string final = folder_of(path) + "/store.db";
+    if (auto named = opening.disk.rename(path, final); !named) return named;
+    return opening.disk.sync_folder(folder_of(path));
+  }
+  auto* mirror = opening.concepts.tools.find<store::MirroredDisk>();
+  if (mirror == nullptr) {
+    return Error{.code = Code::unavailable, .message = "this program keeps its store in the home alone"};
+  }
+  if (!moved) {
+    if (auto raised = target.postgres->raise_token(manifest.token + static_cast<int64_t>(kJump)); !raised)
+      return raised;
+  }
+  if (auto set = target.postgres->set_key_check(key_check_of(target.cluster_key)); !set) return set;
+  auto attached = mirror->attach(*target.postgres, opening.home.root().string(), target.cluster_key);
+  mirror->detach();
+  if (!attached) return attached;
+  target.lease.reset();  // gives the lease back
+  return {};
+}
+
+}  // namespace
+
+Result<RestoreReport> restore_home(const Opening& opening, Clock& clock, const RestoreOrder& order) {
+  Disk& disk = opening.disk;
+  if (auto trusted = opening.home.ensure(); !trusted) return trusted.error();
+  if (auto empty = must_be_empty(disk, opening.home); !empty) return empty.error();
+  auto chosen = store::choose_backup(disk, order.folder, order.signer, order.moment);
+  if (!chosen) return chosen.error();
+  auto folder = opening.home.folder("store");
+  if (!folder) return folder.error();
+  const std::string home = opening.home.root().string();
+  const std::string path = (*folder / "restoring.db").string();
+  auto target = open_target(opening, clock, path);
+  if (!target) return target.error();
+  std::array<uint8_t, Ulid::kRandomBytes> random;
+  RealRandom().fill(random);
+  Pending pending{.id = to_string(Ulid::from(clock.wall_ms(), random)), .backup = chosen->manifest.id};
+  Later later(pending);
+  auto restored = store::restore({disk, order.folder, order.signer, order.key, home}, *chosen, order.moment,
+                                 *target->store, [&](const store::JournalRow& row) { later.read(row); });
+  if (!restored) {
+    if (target->postgres == nullptr) forget_target(disk, *target, path);
+    return restored.error();
+  }
+  if (!order.history_of.empty()) {
+    if (auto read = read_history(disk, order.history_of, restored->position, later); !read) return read.error();
+  }
+  auto contents = [&]() -> Result<std::string> {
+    auto snapshot = target->store->read();
+    return snapshot ? store::contents_of(**snapshot) : Result<std::string>(snapshot.error());
+  }();
+  if (!contents) return contents.error();
+  pending.position = restored->position;
+  pending.knownTo = std::max({restored->known_to, later.last(), restored->position});
+  if (auto cut = cut_heads(disk, home + "/store/audit.heads", restored->position); !cut) return cut.error();
+  if (later.records() > 0) {
+    const std::string kept = home + "/store/history-" + std::to_string(restored->position) + ".jsonl";
+    if (auto written = write_atomically(disk, kept, later.history(), 0600); !written) return written.error();
+  }
+  store::Batch facts;
+  if (!order.moved) {
+    facts.meta.emplace_back(engine::kGenerationFloorMeta, std::to_string(pending.knownTo + kJump));
+  }
+  facts.meta.emplace_back(kPendingMeta, ::sluice::write(::sluice::to_json(pending)));
+  if (auto done = target->store->commit(facts); !done) return done.error();
+  if (auto closed = close_target(opening, *target, chosen->manifest, order.moved, path); !closed) return closed.error();
+  return RestoreReport{.backup = pending.backup,
+                       .position = restored->position,
+                       .at_ms = restored->at_ms,
+                       .contents = *contents,
+                       .known_to = pending.knownTo,
+                       .history = later.records(),
+                       .revoked = pending.revoke.size(),
+                       .may_have = pending.open};
+}
+
+Result<void> finish_restore(store::Store& store, engine::Engine& engine) {
+  std::string text;
+  {
+    auto snapshot = store.read();
+    if (!snapshot) return snapshot.error();
+    auto kept = (*snapshot)->meta(kPendingMeta);
+    if (!kept) return kept.error();
+    text = kept->value_or("");
+  }
+  if (text.empty()) return {};
+  auto document = parse_json(text, std::string(kPendingMeta));
+  if (!document) return document.error();
+  auto pending = ::sluice::read<Pending>(*document);
+  if (!pending) return pending.error();
+  // With a key for each, so that what a crash has cut short is done once.
+  size_t number = 0;
+  const auto start = [&](const std::string& action, json::object input) -> Result<void> {
+    auto begun = engine.start({.action = action,
+                               .input = std::move(input),
+                               .caller = {.name = std::string(kObserverName), .reason = "restored " + pending->backup},
+                               .key = "restore " + pending->id + " " + std::to_string(number++),
+                               .of_kit = true});
+    return begun ? Result<void>() : Result<void>(begun.error());
+  };
+  for (const json::value& each : pending->revoke) {
+    const json::object& one = each.as_object();
+    json::object input = one.at("input").as_object();
+    input.erase("caller");  // the engine fills in who asks now
+    if (auto done = start(std::string(one.at("action").as_string()), std::move(input)); !done) return done;
+  }
+  json::array open;
+  for (const std::string& each : pending->open) open.push_back(json::value(each));
+  auto noted = start("Backup/restored", {{"backup", pending->backup},
+                                         {"position", static_cast<int64_t>(pending->position)},
+                                         {"knownTo", static_cast<int64_t>(pending->knownTo)},
+                                         {"open", std::move(open)}});
+  if (!noted) return noted;
+  return store.commit({.meta = {{std::string(kPendingMeta), ""}}});
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,290 @@
+"""Backups of a control plane under load: any moment is restored, into either kind of store, equal to what an export of
+that moment has; what was revoked stays revoked; damage, wrong keys and homes in use are told."""
+
+import concurrent.futures
+import json
+import random
+import re
+import shutil
+import signal
+import threading
+
+import pytest
+
+from test_serve_on_postgres import get
+
+MOMENTS = 20
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Where backups and the recipient's key are, apart from every home."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    return folder
+
+
+def key_made(one, kept):
+    one.run("backup", "key", "--out", kept / "backup.key")
+    return kept / "backup.key.pub"
+
+
+def on_sqlite(plane, name, server):
+    """A home with a store of its own."""
+    one = plane(name, server)
+    one.address = ""
+    return one
+
+
+def catch_up(one, eventually):
+    """Waits until what is committed now is archived, and says up to which position."""
+    now = one.data("status")["position"]
+    reached = []
+
+    def archived():
+        reached.append(one.data("backup", "list"))
+        return reached[-1]["archived"] >= now
+    eventually(archived, lambda: reached[-1])
+    assert reached[-1]["trouble"] == "" and reached[-1]["behind"] < 60
+    return reached[-1]["archived"]
+
+
+class Restorer:
+    def __init__(self, plane, server, kept, signer):
+        self.plane, self.server, self.kept, self.signer, self.made = plane, server, kept, signer, 0
+
+    def home(self):
+        self.made += 1
+        return on_sqlite(self.plane, f"again-{self.made}", self.server)
+
+    def words(self, *more):
+        return ["backup", "restore", self.kept / "backups", "--key", self.kept / "backup.key", "--signer", self.signer, *more]
+
+    def into_sqlite(self, *more):
+        home = self.home()
+        return home, home.data(*self.words(*more))
+
+    def into_postgres(self, *more):
+        self.server.sql("DROP SCHEMA IF EXISTS sluice CASCADE")
+        home = self.home()
+        home.address = self.server.address
+        return home, home.data(*self.words("--store", self.server.address, *more))
+
+
+def test_any_moment_is_restored_into_either_store(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    recipient = key_made(one, kept)
+    one.run("backup", "configure", kept / "backups", "--recipient", recipient)
+    one.serve()
+    first = catch_up(one, eventually)
+    one.run("env", "create", "load")
+    stop, exports, done = threading.Event(), [], []
+
+    def load():
+        while not stop.is_set():
+            done.append(one.run("do", "Env/update", "environment=load", f"name=n{len(done)}", code=None).returncode)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        loading = pool.submit(load)
+        try:
+            for n in range(4):
+                eventually(lambda: done.count(0) > 3 * n)
+                exports.append(one.data("store", "export", kept / "exports", "--recipient", recipient))
+                if n == 1:  # the archive goes on where it was, also after the worst
+                    one.end(signal.SIGKILL)
+                    one.serve()
+        finally:
+            stop.set()
+        loading.result()
+    one.run("do", "Env/update", "environment=load", "name=last")
+    last = catch_up(one, eventually)
+    restore = Restorer(plane, server, kept, exports[0]["signer"])
+    for each in exports:
+        for into in (restore.into_sqlite, restore.into_postgres):
+            _, report = into("--at", each["position"])
+            assert (report["position"], report["contents"]) == (each["position"], each["contents"])
+    chosen = random.Random(32)
+    for position in (chosen.randint(first, last) for _ in range(MOMENTS)):
+        _, there = restore.into_sqlite("--at", position)
+        _, also = restore.into_postgres("--at", position)
+        assert there["contents"] == also["contents"]
+        assert there["position"] == also["position"] <= position
+        assert there["knownTo"] >= last
+    # The restored control plane runs, and is proven.
+    home, report = restore.into_sqlite()
+    assert report["position"] >= last
+    home.serve()
+    assert next(each["name"] for each in home.data("env", "list") if each["environment_id"] == "load") == "last"
+    assert home.run("audit", "verify").returncode == 0
+
+
+POLICY = """schema: sluice.access-policy.v1
+grants:
+  - to: ["user:root"]
+    role: admin
+  - to: ["service:ci"]
+    role: deployer
+"""
+
+
+def environment(one, name):
+    return next(each for each in one.data("env", "list") if each["environment_id"] == name)
+
+
+def test_a_restore_raises_what_was_seen_and_brings_back_nothing_revoked(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    recipient = key_made(one, kept)
+    one.run("backup", "configure", kept / "backups", "--recipient", recipient)
+    one.serve()
+    (kept / "policy.yaml").write_text(POLICY)
+    one.run("access", "policy", "apply", kept / "policy.yaml")
+    token = one.data("access", "tokens", "create", "pipeline", "--for", "service:ci")["token"]
+    one.run("env", "create", "prod")
+    before = catch_up(one, eventually)
+    for name in ("a", "b", "c"):
+        one.run("do", "Env/update", "environment=prod", f"name={name}")
+    one.run("access", "tokens", "revoke", token)
+    seen = environment(one, "prod")
+    catch_up(one, eventually)
+    signer = one.data("store", "export", kept / "exports", "--recipient", recipient)["signer"]
+    restore = Restorer(plane, server, kept, signer)
+    for into in (restore.into_sqlite, restore.into_postgres):
+        home, report = into("--at", before)
+        assert report["position"] == before and report["revoked"] == 1 and report["history"] >= 4
+        kept_records = (home.home / f"store/history-{before}.jsonl").read_text().splitlines()
+        assert len(kept_records) == report["history"]
+        assert json.loads(kept_records[0])["seq"] == before + 1
+        home.serve()
+        status = lambda: {each["token"]: each["status"] for each in home.data("access", "tokens", "list")["tokens"]}
+        eventually(lambda: status()[token] == "revoked", home.log)
+        assert environment(home, "prod")["name"] == "prod"
+        home.run("do", "Env/update", "environment=prod", "name=after")
+        # Whoever expects what only the lost store had is told so.
+        refused = home.run("do", "Env/update", "environment=prod", "name=x", "--expect-generation", seen["generation"],
+                           code=None)
+        assert refused.returncode == 6
+        assert max(map(int, re.findall(r"\d+", refused.stderr))) > 1_000_000, refused.stderr
+        noted = [each for each in home.data("audit", "list") if each.get("action") == "Backup/restored"]
+        assert len(noted) == 1
+        assert home.run("audit", "verify").returncode == 0
+        home.end()
+
+
+def test_what_is_wrong_with_a_backup_is_told(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    recipient = key_made(one, kept)
+    made = one.data("backup", "create", "--to", kept / "backups", "--recipient", recipient)
+    assert one.run("backup", "verify", made["backup"]).returncode == 0
+    assert one.run("backup", "drill").returncode == 0
+    restore = Restorer(plane, server, kept, made["signer"])
+
+    def refused(home, words):
+        done = home.run(*words, code=None)
+        assert not (home.home / "store/store.db").exists()
+        return done.returncode, done.stderr.splitlines()[0]
+
+    other = restore.home()
+    other.run("backup", "key", "--out", kept / "other.key")
+    words = restore.words()
+    code, said = refused(other, [*words[:4], kept / "other.key", *words[5:]])
+    assert (code, "it is sealed for slr_" in said) == (11, True), said
+    code, said = refused(restore.home(), [*words[:-1], "ab" * 16])
+    assert (code, said) == (11, f"error: {made['folder']}/manifest.json is not signed by the key {'ab' * 16}")
+    code, said = refused(restore.home(), words[:-2])
+    assert (code, made["signer"] in said) == (2, True), said
+    done = one.run(*words, code=None)
+    assert (done.returncode, "this home is in use already" in done.stderr) == (6, True), done.stderr
+    rows = kept / "backups" / made["backup"] / "rows"
+    bytes_ = bytearray(rows.read_bytes())
+    bytes_[len(bytes_) // 2] ^= 1
+    rows.write_bytes(bytes_)
+    code, said = refused(restore.home(), words)
+    assert (code, said) == (11, f"error: {rows} is damaged")
+    for words in (["backup", "verify", made["backup"]], ["backup", "drill"]):
+        done = one.run(*words, code=None)
+        assert (done.returncode, f"{rows} is damaged" in done.stderr) == (11, True), done.stderr
+    # What is there in PostgreSQL already is left alone.
+    made = one.data("backup", "create", "--to", kept / "backups", "--recipient", recipient)
+    led, _ = restore.into_postgres()
+    home = restore.home()
+    done = home.run(*restore.words("--store", server.address), code=None)
+    assert (done.returncode, "does not have the key of the cluster" in done.stderr) == (4, True), done.stderr
+    # Also by a home that has the key, but no store of its own.
+    (home.home / "keys/cluster.key").write_text((led.home / "keys/cluster.key").read_text())
+    (home.home / "keys/cluster.key").chmod(0o600)
+    done = home.run(*restore.words("--store", server.address), code=None)
+    assert (done.returncode, "the store at this address is not empty" in done.stderr) == (6, True), done.stderr
+
+
+def test_there_are_as_many_backups_as_may_be(started, plane, kept):
+    one = on_sqlite(plane, "one", started())
+    recipient = key_made(one, kept)
+    one.run("backup", "configure", kept / "backups", "--recipient", recipient, "--limit", 2)
+    first = one.data("backup", "create")
+    one.run("backup", "create")
+    full = one.run("backup", "create", code=None)
+    assert "there are 2 backups, which is the limit; remove one" in full.stderr
+    one.run("backup", "remove", first["backup"], "--yes")
+    assert not (kept / "backups" / first["backup"]).exists()
+    one.run("backup", "create")
+
+
+def test_a_store_moves_to_postgresql_and_back(started, plane, kept, sluice):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    recipient = key_made(one, kept)
+    one.run("env", "create", "prod")
+    (kept / "value").write_text("hunter2")
+    one.run("secrets", "put", "local", "shop/API_KEY", "--file", kept / "value")
+    contents = []
+
+    def moved(made, number, *words, address=""):
+        home = on_sqlite(plane, f"moved-{number}", server)
+        report = home.data("store", "import", kept / made, "--key", kept / "backup.key", "--signer", signer, *words)
+        home.address = address
+        contents.append(report["contents"])
+        return home
+
+    exported = one.data("store", "export", kept / "first", "--recipient", recipient)
+    signer = exported["signer"]
+    there = moved("first", 1, "--store", server.address, address=server.address)
+    assert contents == [exported["contents"]]
+    there.serve()
+    assert environment(there, "prod")["generation"] == environment(one, "prod")["generation"]
+    assert there.run("audit", "verify").returncode == 0
+    assert (there.home / "keys/operator.pem").read_text() == (one.home / "keys/operator.pem").read_text()
+    exported = there.data("store", "export", kept / "second", "--recipient", recipient)
+    there.end()
+    back = moved("second", 2)
+    assert contents[-1] == exported["contents"]
+    assert environment(back, "prod")["environment_id"] == "prod"
+    assert back.run("audit", "verify").returncode == 0
+
+
+def test_routers_obey_a_restored_control_plane(started, plane, kept, eventually):
+    one = on_sqlite(plane, "one", started())
+    recipient = key_made(one, kept)
+    one.run("backup", "configure", kept / "backups", "--recipient", recipient)
+    one.serve()
+    url = one.data("up", one.root / "examples/hello", "--detach")["urls"][0]
+    one.run("up", one.root / "examples/hello-v2", "--share", "10%", "--detach")
+    before = catch_up(one, eventually)
+    for share in ("20%", "30%"):
+        one.run("traffic", "set", "local", f"hello@2={share}", f"hello@1={100 - int(share[:-1])}%")
+    one.run("traffic", "set", "local", "hello@2=100%")
+    assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}
+    obeyed = one.data("router", "stats", "--once")["generation"]
+    catch_up(one, eventually)
+    signer = one.data("store", "export", kept / "exports", "--recipient", recipient)["signer"]
+    one.end(signal.SIGKILL)
+    for name in ("store", "keys", "blobs", "secrets", "ca"):
+        shutil.rmtree(one.home / name, ignore_errors=True)
+    one.run("backup", "restore", kept / "backups", "--key", kept / "backup.key", "--signer", signer, "--at", before)
+    assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}, "it serves on from what it has"
+    one.serve()
+    eventually(lambda: one.data("router", "stats", "--once")["generation"] > obeyed, one.log)
+    assert {get(url)[1] for _ in range(100)} == {"hello 1.0.0\n", "hello 2.0.0\n"}
+    assert one.run("audit", "verify").returncode == 0
