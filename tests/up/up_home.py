@@ -1,5 +1,6 @@
 """A home of its own with real processes, requests that are never repeated, and a load that counts what fails."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -37,7 +39,12 @@ class Home:
             return "--port", str(free.getsockname()[1])
 
     def up(self, folder, *words, **more):
-        return self.data("up", folder, "--detach", *words, **more)
+        if "--tls" not in words:
+            return self.data("up", folder, "--detach", *words, **more)
+        # All homes of a machine look at port 8443 first: two at the same moment would both take it.
+        with open(Path(tempfile.gettempdir()) / "sluice-tests-8443.lock", "w") as one:
+            fcntl.flock(one, fcntl.LOCK_EX)
+            return self.data("up", folder, "--detach", *words, **more)
 
     def copy(self, name, to, version=None):
         """A copy of an example, perhaps with another version."""
