@@ -45,7 +45,10 @@ Error CallWords::stopped_early(const Ulid& flow) const {
 }
 
 Error CallWords::unheard(const Error& error) const {
-  if (error.code != Code::timeout || key_.empty() || given_.line.empty()) return error;
+  // A command that only reads takes no key: it is simply asked again.
+  if (error.code != Code::timeout || !takes(given_, "idempotency-key") || key_.empty() || given_.line.empty()) {
+    return error;
+  }
   Error told = error;
   told.next = line_with(given_, given_.has("idempotency-key") ? "" : "--idempotency-key " + key_);
   return told;

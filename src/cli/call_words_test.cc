@@ -12,7 +12,9 @@ namespace sluice::cli {
 namespace call_words_test {
 
 struct CallWordsTest : testing::Test, TestingContext {
-  CallWordsTest() : TestingContext(orders::concepts(), "kit run") { words.emplace(given, door, "orders"); }
+  explicit CallWordsTest(const char* command = "kit run") : TestingContext(orders::concepts(), command) {
+    words.emplace(given, door, "orders");
+  }
 
   host::HomeDoor door{*opening_of(context),
                       {.folder = std::string(kSourceDir) + "/examples/kits/orders",
@@ -38,6 +40,16 @@ TEST_F(CallWordsTest, WhatMayNotHaveBeenHeardCanBeRepeated) {
   EXPECT_EQ(words->unheard({.code = Code::timeout, .message = "it broke"}).next,
             "sluice kit run orders --idempotency-key " + key);
   EXPECT_EQ(words->unheard({.code = Code::denied, .message = "no", .next = "ask"}).next, "ask");
+}
+
+struct ReadingWordsTest : CallWordsTest {
+  ReadingWordsTest() : CallWordsTest("tls list") {}
+};
+
+TEST_F(ReadingWordsTest, WhatOnlyReadsHasNoKeyToBeRepeatedWith) {
+  given.line = {"tls", "list"};
+  EXPECT_EQ(words->key().value().size(), 26U);
+  EXPECT_EQ(words->unheard({.code = Code::timeout, .message = "it broke", .next = "again"}).next, "again");
 }
 
 TEST_F(CallWordsTest, AFlowThatIsLeftGoesOnSomewhere) {
