@@ -280,8 +280,10 @@ Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uin
   };
   auto up = begun == 0 ? other_listens() : listens(begun);
   if (!up && up.error().code == Code::failed && router_master(disk, folder)) up = other_listens();
-  if (!up && up.error().code == Code::failed && port == 0 && kept_router(disk, folder).listen.empty()) {
-    auto again = start_router_anywhere(home, secure);
+  // A port that nobody has asked for may have been taken meanwhile: the second attempt has another.
+  const bool has_choice = port == 0 || secure;
+  if (!up && up.error().code == Code::failed && has_choice && kept_router(disk, folder).listen.empty()) {
+    auto again = port == 0 ? start_router_anywhere(home, secure) : start_router(home, port, secure);
     if (!again) return again.error();
     up = listens(*again);
   }
