@@ -103,25 +103,6 @@ std::string ed25519_of(X509* certificate) {
   return raw;
 }
 
-CertificateFacts facts_of(X509* certificate) {
-  unsigned char* der = nullptr;
-  const int size = i2d_X509(certificate, &der);
-  must(size > 0, "i2d_X509");
-  const std::string fingerprint = to_string(sha256({reinterpret_cast<const char*>(der), static_cast<size_t>(size)}));
-  OPENSSL_free(der);
-  std::vector<std::string> uris;
-  std::vector<std::string> names = names_of(certificate, uris);
-  return {.subject = text_of(X509_get_subject_name(certificate)),
-          .issuer = text_of(X509_get_issuer_name(certificate)),
-          .names = std::move(names),
-          .uris = std::move(uris),
-          .ed25519 = ed25519_of(certificate),
-          .from_ms = ms_of(X509_get0_notBefore(certificate)),
-          .until_ms = ms_of(X509_get0_notAfter(certificate)),
-          .is_ca = X509_check_ca(certificate) > 0,
-          .fingerprint = fingerprint};
-}
-
 void extend(X509* certificate, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
@@ -176,6 +157,25 @@ bool is_plain_uri(const std::string& uri) {
 }
 
 }  // namespace
+
+CertificateFacts facts_of(X509* certificate) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509(certificate, &der);
+  must(size > 0, "i2d_X509");
+  const std::string fingerprint = to_string(sha256({reinterpret_cast<const char*>(der), static_cast<size_t>(size)}));
+  OPENSSL_free(der);
+  std::vector<std::string> uris;
+  std::vector<std::string> names = names_of(certificate, uris);
+  return {.subject = text_of(X509_get_subject_name(certificate)),
+          .issuer = text_of(X509_get_issuer_name(certificate)),
+          .names = std::move(names),
+          .uris = std::move(uris),
+          .ed25519 = ed25519_of(certificate),
+          .from_ms = ms_of(X509_get0_notBefore(certificate)),
+          .until_ms = ms_of(X509_get0_notAfter(certificate)),
+          .is_ca = X509_check_ca(certificate) > 0,
+          .fingerprint = fingerprint};
+}
 
 Result<std::vector<CertificateFacts>> read_certificates(std::string_view pem) {
   auto chain = parse_chain(pem);

@@ -15,6 +15,8 @@
 #include "base/result.h"
 #include "crypto/secret_buffer.h"
 
+struct x509_st;
+
 namespace sluice::crypto {
 
 inline constexpr size_t kMaxChainBytes = 1 << 20;
@@ -32,6 +34,8 @@ struct CertificateFacts {
 
   bool operator==(const CertificateFacts&) const = default;
 };
+
+CertificateFacts facts_of(x509_st* certificate);
 
 // All certificates of a PEM text, in their order; there is at least one.
 Result<std::vector<CertificateFacts>> read_certificates(std::string_view pem);

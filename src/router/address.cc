@@ -78,11 +78,12 @@ Result<Address> parse_address(std::string_view text) {
 }
 
 Result<Address> parse_replica_address(std::string_view text) {
-  constexpr std::string_view kExpected = "tcp:127.0.0.1:9000, tcp:[::1]:9000 or unix:/path";
-  if (!text.starts_with("tcp:") && !text.starts_with("unix:")) return bad_address(text, kExpected);
-  auto address = parse_address(text.starts_with("tcp:") ? text.substr(4) : text);
-  if (!address) return bad_address(text, kExpected);
-  if (address->family() != AF_UNIX && address->port() == 0) return bad_address(text, "a port other than 0");
+  constexpr std::string_view kExpected = "tcp:127.0.0.1:9000, tcp:[::1]:9000, tls:10.0.0.7:8443 or unix:/path";
+  const bool is_ip = text.starts_with("tcp:") || text.starts_with("tls:");
+  if (!is_ip && !text.starts_with("unix:")) return bad_address(text, kExpected);
+  auto address = parse_address(is_ip ? text.substr(4) : text);
+  if (!address || is_ip != (address->family() != AF_UNIX)) return bad_address(text, kExpected);
+  if (is_ip && address->port() == 0) return bad_address(text, "a port other than 0");
   return address;
 }
 

@@ -25,7 +25,7 @@ struct Address {
 
 // "127.0.0.1:8080", "[::1]:8080" or "unix:/path". Names are not looked up.
 Result<Address> parse_address(std::string_view text);
-// The same with "tcp:" before the first two.
+// The same with "tcp:" or "tls:" before the first two.
 Result<Address> parse_replica_address(std::string_view text);
 // As parse_address reads it.
 std::string to_string(const Address& address);

@@ -24,7 +24,8 @@ TEST(Address, RefusesNamesAndWhatIsNone) {
   EXPECT_EQ(parse_address("x:80").error().message,
             "'x:80' is no address; expected 127.0.0.1:8080, [::1]:8080 or unix:/path");
   EXPECT_EQ(parse_replica_address("127.0.0.1:80").error().message,
-            "'127.0.0.1:80' is no address; expected tcp:127.0.0.1:9000, tcp:[::1]:9000 or unix:/path");
+            "'127.0.0.1:80' is no address; expected tcp:127.0.0.1:9000, tcp:[::1]:9000, "
+            "tls:10.0.0.7:8443 or unix:/path");
   EXPECT_FALSE(parse_replica_address("tcp:127.0.0.1:0"));
   EXPECT_TRUE(parse_replica_address("tcp:[::1]:9000"));
 }

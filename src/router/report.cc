@@ -24,11 +24,16 @@ struct ReplicaSum {
 };
 using ReplicaSums = std::map<std::string, ReplicaSum>;
 
+// As the table has it.
+std::string place_text(const Address& address, bool secure) {
+  const std::string text = to_string(address);
+  return address.family() == AF_UNIX ? text : (secure ? "tls:" : "tcp:") + text;
+}
+
 json::array replicas_json(const Revision& revision, const ReplicaSums& sums) {
   json::array replicas;
-  for (const Address& address : revision.replicas) {
-    std::string text = to_string(address);
-    if (address.family() != AF_UNIX) text = "tcp:" + text;
+  for (const ReplicaPlace& place : revision.replicas) {
+    const std::string text = place_text(place.address, place.tls != nullptr);
     auto found = sums.find(text);
     ReplicaSum sum = found != sums.end() ? found->second : ReplicaSum();
     replicas.push_back(
@@ -83,8 +88,7 @@ std::map<uint32_t, ReplicaSums> ask_threads(const Reported& router) {
       for (const auto& pool : proxy.pools()) {
         if (!pool) continue;
         for (const auto& replica : pool->replicas()) {
-          std::string text = to_string(replica->address);
-          if (replica->address.family() != AF_UNIX) text = "tcp:" + text;
+          const std::string text = place_text(replica->address, replica->tls != nullptr);
           ReplicaSum& sum = sums[pool->revision().memory->number][text];
           sum.in_flight += replica->pending;
           sum.idle += replica->idle_count;

@@ -65,7 +65,12 @@ int TestingWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
   return fd;
 }
 
-bool TestingWire::has_connected(int fd) { return !at(fd).refuses; }
+Connected TestingWire::has_connected(int fd) {
+  const TestingSocket& socket = at(fd);
+  if (socket.refuses) return Connected::no;
+  if (socket.unbelieved) return Connected::unbelieved;
+  return socket.handshakes ? Connected::not_yet : Connected::yes;
+}
 
 Look TestingWire::look(int fd) {
   if (!at(fd).incoming.empty()) return Look::speaks;
@@ -167,6 +172,12 @@ void TestingProxy::decide(int fd, bool connected) {
   wire.at(fd).connecting = false;
   wire.at(fd).refuses = !connected;
   tell(fd, {.writable = connected, .broken = !connected});
+}
+
+void TestingProxy::settle_tls(int fd, bool believed) {
+  wire.at(fd).handshakes = false;
+  wire.at(fd).unbelieved = !believed;
+  tell(fd, {.readable = true});
 }
 
 void TestingProxy::make_room(int fd, size_t room) {

@@ -34,6 +34,8 @@ struct TestingSocket {
   bool was_reset = false;   // and that rudely
   bool connecting = false;
   bool refuses = false;          // the connect fails when it is decided
+  bool handshakes = false;       // and then there is TLS to be settled
+  bool unbelieved = false;       // which fails
   std::string to;                // of one that the proxy has connected
   Endpoint* endpoint = nullptr;  // until it is closed
 };
@@ -43,11 +45,12 @@ class TestingWire final : public Wire {
   ssize_t read(int fd, char* into, size_t size) override;
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
-  bool has_connected(int fd) override;
+  Connected has_connected(int fd) override;
   void hand_over(int fd, Endpoint& to) override { at(fd).endpoint = &to; }
   Look look(int fd) override;
   ssize_t peek(int fd, char* into, size_t size) override;
   void start_tls(int fd) override { secures[fd] = next_secured; }
+  void start_tls(int fd, const UpstreamTls&) override { at(fd).handshakes = true; }
   const Secured* secured(int fd) const override;
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
@@ -86,6 +89,8 @@ class TestingProxy {
   void end(int fd);
   void break_off(int fd);
   void decide(int fd, bool connected);
+  // Its TLS, of one that the proxy has connected.
+  void settle_tls(int fd, bool believed);
   void make_room(int fd, size_t room);
   void advance_ms(int64_t time_ms);
   void settle();

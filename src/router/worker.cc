@@ -125,6 +125,7 @@ class Worker {
             .wall_ms = clock_.wall_ms()};
   }
   void publish(const Table* table) {
+    if (tls_) tls_->demand(table != nullptr ? table->client_rules : nullptr);
     for (auto& thread : threads_) thread->order_table(table);
   }
   std::optional<HandedOver> hand_over(int master_pid);

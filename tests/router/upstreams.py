@@ -14,7 +14,7 @@ class Upstream:
     """Listens on loopback (or at a path) and gives each connection to `script(connection, stream)` in a thread of its own;
     whatever the script raises because its peer has gone ends the connection."""
 
-    def __init__(self, script=None, path=None):
+    def __init__(self, script=None, path=None, tls=None):
         self.listener = socket.socket(socket.AF_UNIX if path else socket.AF_INET)
         if path:
             self.listener.bind(str(path))
@@ -23,11 +23,15 @@ class Upstream:
             self.listener.bind(("127.0.0.1", 0))
             self.address = f"tcp:127.0.0.1:{self.listener.getsockname()[1]}"
         self.listener.listen(4096)
+        self.tls = tls  # a context of Python's ssl; nothing: it speaks in the clear
+        if tls:
+            self.address = self.address.replace("tcp:", "tls:")
         self.script = script or self.echo
         self.lock = threading.Lock()
         self.raw = []           # the bytes of each connection
         self.requests = []      # that were understood, in the order in which they were answered
         self.open = set()
+        self.taken = 0          # connections, whatever came of them
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -43,6 +47,7 @@ class Upstream:
         if connection.family == socket.AF_INET:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self.lock:
+            self.taken += 1
             number = len(self.raw)
             self.raw.append(b"")
             self.open.add(connection)
@@ -52,6 +57,8 @@ class Upstream:
                 self.raw[number] += piece
 
         try:
+            if self.tls:
+                connection = self.secure(connection)
             self.script(connection, wire.Stream(connection, seen))
         except (wire.Ended, OSError):
             pass
@@ -59,6 +66,13 @@ class Upstream:
             with self.lock:
                 self.open.discard(connection)
             connection.close()
+
+    def secure(self, connection):
+        secured = self.tls.wrap_socket(connection, server_side=True)
+        with self.lock:
+            self.open.discard(connection)
+            self.open.add(secured)
+        return secured
 
     def note(self, message):
         with self.lock:

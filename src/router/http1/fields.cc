@@ -98,6 +98,7 @@ Field field_named(std::string_view name) {
       if (equal_ignoring_case(name, "x-forwarded-proto")) return Field::x_forwarded_proto;
       return if_named(name, "x-sluice-revision", Field::sluice_revision);
     case 18:
+      if ((name[0] | 0x20) == 'x') return if_named(name, "x-sluice-client-id", Field::sluice_client_id);
       return if_named(name, "proxy-authenticate", Field::hop_by_hop);
     case 19:
       if ((name[0] | 0x20) == 'p') return if_named(name, "proxy-authorization", Field::hop_by_hop);

@@ -31,6 +31,7 @@ enum class Field : uint8_t {
   sluice_token,
   sluice_tenant,
   sluice_team,
+  sluice_client_id,
   strict_transport_security,
 };
 

@@ -14,6 +14,8 @@ TEST(Fields, AreKnownInAnyCase) {
   EXPECT_EQ(field_named("X-Forwarded-Proto"), Field::x_forwarded_proto);
   EXPECT_EQ(field_named("X-Sluice-Debug-Token"), Field::sluice_token);
   EXPECT_EQ(field_named("x-sluice-tenant"), Field::sluice_tenant);
+  EXPECT_EQ(field_named("X-Sluice-Client-Id"), Field::sluice_client_id);
+  EXPECT_EQ(field_named("Proxy-Authenticate"), Field::hop_by_hop);
   EXPECT_EQ(field_named("TE"), Field::hop_by_hop);
   EXPECT_EQ(field_named("Proxy-Authorization"), Field::hop_by_hop);
   EXPECT_EQ(field_named("traceparent"), Field::traceparent);

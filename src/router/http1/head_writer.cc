@@ -121,7 +121,7 @@ void write_forwarded(const RequestHead& head, const Forwarding& forwarding, Writ
 }  // namespace
 
 size_t request_head_room(const RequestHead& head, const Forwarding& forwarding) {
-  return head.size + 3 * forwarding.peer.size() + 3 * head.authority.size() + 512;
+  return head.size + 3 * forwarding.peer.size() + 3 * head.authority.size() + forwarding.client_id.size() + 512;
 }
 
 void write_request_head(const RequestHead& head, const Forwarding& forwarding, Buffer& buffer) {
@@ -150,6 +150,7 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
     out << "X-Forwarded-Port: " << static_cast<unsigned>(forwarding.port) << "\r\n";
   }
   write_forwarded(head, forwarding, out);
+  if (!forwarding.client_id.empty()) out << "X-Sluice-Client-Id: " << forwarding.client_id << "\r\n";
   if (!forwarding.trace.empty()) out << "traceparent: 00-" << forwarding.trace << "-" << forwarding.span << "-01\r\n";
   if (forwarding.upgrade) {
     out << "Connection: upgrade\r\nUpgrade: " << head.headers.value_of(Field::upgrade) << "\r\n";

@@ -11,14 +11,15 @@ namespace sluice::router {
 
 // What the router adds to a request.
 struct Forwarding {
-  std::string_view peer;   // the client's address; empty at a Unix socket
-  uint16_t port = 0;       // on which it came
-  bool trusted = false;    // what it says of those before it is believed
-  bool secure = false;     // it came over TLS
-  bool upgrade = false;    // the upgrade is passed on
-  uint32_t strip = 0;      // so many bytes of the path are not
-  std::string_view trace;  // 32 hex digits of a trace that begins here; empty: the request's own goes on
-  std::string_view span;   // 16 hex digits
+  std::string_view peer;       // the client's address; empty at a Unix socket
+  uint16_t port = 0;           // on which it came
+  bool trusted = false;        // what it says of those before it is believed
+  bool secure = false;         // it came over TLS
+  bool upgrade = false;        // the upgrade is passed on
+  std::string_view client_id;  // of the certificate that it has shown; or nothing
+  uint32_t strip = 0;          // so many bytes of the path are not
+  std::string_view trace;      // 32 hex digits of a trace that begins here; empty: the request's own goes on
+  std::string_view span;       // 16 hex digits
 };
 
 // The largest that a head can become.

@@ -225,7 +225,7 @@ void RedisLink::happened(const Happened& what) {
   endpoint_.writable = endpoint_.writable || what.writable;
   if (state_ == State::connecting) {
     if (!what.writable && !what.broken) return;
-    if (!wire_.has_connected(endpoint_.fd)) {
+    if (wire_.has_connected(endpoint_.fd) != Connected::yes) {
       lose("it cannot be reached");
       return;
     }

@@ -135,6 +135,7 @@ struct UpstreamStream {
   bool over = false;                 // nothing more comes
   bool refused = false;              // and nobody has looked at the request
   bool unconnected = false;          // and nobody was there
+  bool unbelieved = false;           // or somebody, with whom TLS could not be settled
   bool answered = false;             // the answer is whole, whether or not the replica says so
   bool sent = false;                 // the request is, with its last byte
 };

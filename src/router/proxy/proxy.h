@@ -52,7 +52,7 @@ struct Arrival {
 };
 
 // Why an upstream did not do.
-enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, refused, garbage, timeout };
+enum class UpstreamFault : uint8_t { connect, connect_timeout, unbelieved, closed, refused, garbage, timeout };
 
 class Proxy {
  public:
@@ -205,6 +205,7 @@ class Proxy {
   void renew_pool(uint32_t number, const Table& table);
   Upstream* take_kept(const Exchange& exchange, Replica& replica);
   Upstream* connect(Replica& replica, bool& no_file);
+  int connect_to(const Replica& replica, Endpoint& endpoint, bool& at_once);
   void detach(Exchange& exchange, bool reuse);
   void make_idle(Upstream& upstream);
   void close_idle(Replica& replica);
@@ -220,7 +221,7 @@ class Proxy {
   SharedUpstream* connect_shared(Replica& replica, bool& no_file);
   void progress(SharedUpstream& shared);
   void pump(SharedUpstream& shared);
-  void close(SharedUpstream& shared);
+  void close(SharedUpstream& shared, bool unbelieved = false);
   void fire(SharedUpstream& shared);
   void close_shared(Replica& replica);
 

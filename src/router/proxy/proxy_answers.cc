@@ -117,7 +117,7 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   exchange.error = why;
   exchange.begun = true;
   if (status >= 400 && status < 500) exchange.logged = exchange.logged || is_refusal_logged();
-  bool trusted = exchange.reason == Reason::token && exchange.pool != nullptr;
+  bool trusted = is_asked_for(exchange.reason) && exchange.pool != nullptr;
   std::string location;
   if (status == 308) location = secure_url();
   const Deployment* deployment = exchange.pool != nullptr ? &exchange.pool->deployment() : of;

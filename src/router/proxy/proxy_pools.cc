@@ -120,9 +120,7 @@ Upstream* Proxy::connect(Replica& replica, bool& no_file) {
   upstream->kind = Endpoint::Kind::upstream;
   upstream->replica = &replica;
   bool at_once = false;
-  upstream->fd = wire_.connect(replica.address, *upstream, at_once);
-  // Once: what is missing may be something else than what a closed connection gives back.
-  if (upstream->fd == kNoFile && evict()) upstream->fd = wire_.connect(replica.address, *upstream, at_once);
+  upstream->fd = connect_to(replica, *upstream, at_once);
   if (upstream->fd < 0) {
     no_file = upstream->fd == kNoFile;
     upstreams_.give(upstream);
@@ -131,6 +129,18 @@ Upstream* Proxy::connect(Replica& replica, bool& no_file) {
   upstream->connecting = !at_once;
   upstream->writable = at_once;
   return upstream;
+}
+
+// Begins to connect to it, with TLS if it wants that: then it is not connected before that is settled.
+int Proxy::connect_to(const Replica& replica, Endpoint& endpoint, bool& at_once) {
+  int fd = wire_.connect(replica.address, endpoint, at_once);
+  // Once: what is missing may be something else than what a closed connection gives back.
+  if (fd == kNoFile && evict()) fd = wire_.connect(replica.address, endpoint, at_once);
+  if (fd >= 0 && replica.tls) {
+    wire_.start_tls(fd, *replica.tls);
+    at_once = false;
+  }
+  return fd;
 }
 
 // Parts the exchange from its connection, which is kept for others or closed.

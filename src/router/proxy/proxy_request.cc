@@ -143,8 +143,11 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   }
   bool trusted = is_trusted(client.peer);
   bool may_ask = client.elsewhere == PinElsewhere::not_asked && pins_.takes_questions();
-  Dispatched done = dispatcher_.dispatch(*table, head, {.trusted = trusted, .secure = client.peer.tls != nullptr},
-                                         {now_.monotonic_ms(), now_.wall_ms / 1'000}, may_ask);
+  Caller caller{.trusted = trusted};
+  if (const Secured* tls = client.peer.tls) {
+    caller = {.trusted = trusted, .secure = true, .client_rule = tls->client_rule(), .client_id = tls->client_id()};
+  }
+  Dispatched done = dispatcher_.dispatch(*table, head, caller, {now_.monotonic_ms(), now_.wall_ms / 1'000}, may_ask);
   if (done.outcome == Outcome::held && !client.hold_over) {
     client.exchange = nullptr;
     exchanges_.give(&exchange);
@@ -170,6 +173,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
                           .trusted = trusted,
                           .secure = client.peer.tls != nullptr,
                           .upgrade = exchange.asks_upgrade,
+                          .client_id = caller.client_id,
                           .strip = done.strip};
     if (trace.empty()) {
       forwarding.trace = {exchange.trace.data(), exchange.trace.size()};
@@ -206,6 +210,9 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
     case Outcome::redirected:
       answer(exchange, 308, "", done.deployment);
       return;
+    case Outcome::misdirected:
+      answer(exchange, 421, "the connection was made by another rule for certificates of clients", done.deployment);
+      return;
     case Outcome::denied:
       answer(exchange, 403, done.why);
       return;
@@ -222,7 +229,7 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
 void Proxy::route(Exchange& exchange, const Dispatched& done) {
   const Revision* revision = done.revision;
   RevisionPool* pool = &pool_of(*done.deployment, *revision);
-  if (!pool->is_well(now_.monotonic_ms()) && done.reason != Reason::token) {
+  if (!pool->is_well(now_.monotonic_ms()) && !is_asked_for(done.reason)) {
     const Revision* other = Dispatcher::another(*done.deployment, [&](const Revision& each) {
       return &each != revision && pool_of(*done.deployment, each).is_well(now_.monotonic_ms());
     });

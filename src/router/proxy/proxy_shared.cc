@@ -243,8 +243,7 @@ SharedUpstream* Proxy::connect_shared(Replica& replica, bool& no_file) {
   shared->kind = Endpoint::Kind::shared;
   shared->replica = &replica;
   bool at_once = false;
-  shared->fd = wire_.connect(replica.address, *shared, at_once);
-  if (shared->fd == kNoFile && evict()) shared->fd = wire_.connect(replica.address, *shared, at_once);
+  shared->fd = connect_to(replica, *shared, at_once);
   if (shared->fd < 0) {
     no_file = shared->fd == kNoFile;
     shared_.give(shared);
@@ -265,9 +264,11 @@ void Proxy::happened(SharedUpstream& shared, const Happened& what) {
   shared.readable = shared.readable || what.readable || what.broken;
   shared.end_near = shared.end_near || what.ended || what.broken;
   shared.writable = shared.writable || what.writable;
-  if (shared.connecting && (what.writable || what.broken)) {
-    if (!wire_.has_connected(shared.fd)) {
-      close(shared);
+  if (shared.connecting && (what.readable || what.writable || what.broken)) {
+    const Connected connected = wire_.has_connected(shared.fd);
+    if (connected == Connected::not_yet) return;
+    if (connected != Connected::yes) {
+      close(shared, connected == Connected::unbelieved);
       return;
     }
     shared.connecting = false;
@@ -355,7 +356,7 @@ void Proxy::pump(SharedUpstream& shared) {
 }
 
 // With what has come, requests that are under way still go on.
-void Proxy::close(SharedUpstream& shared) {
+void Proxy::close(SharedUpstream& shared, bool unbelieved) {
   if (shared.fd < 0) return;
   wire_.close(shared.fd);
   shared.fd = -1;
@@ -372,6 +373,7 @@ void Proxy::close(SharedUpstream& shared) {
     UpstreamStream& stream = *upstream->stream;
     stream.shared = nullptr;
     stream.unconnected = std::exchange(upstream->connecting, false);
+    stream.unbelieved = unbelieved;
     stream.refused = stream.refused || stream.id == 0;
     stream.over = upstream->end_near = upstream->readable = true;
     wake(*upstream);

@@ -19,17 +19,28 @@ void Proxy::happened(Upstream& upstream, const Happened& what) {
   upstream.writable = upstream.writable || what.writable;
   if (upstream.exchange == nullptr) {
     if (!what.readable && !what.broken) return;
-    if (wire_.look(upstream.fd) == Look::speaks) {
+    const Look look = wire_.look(upstream.fd);
+    if (look == Look::speaks) {
       spoke_unasked(upstream);
-    } else {
+    } else if (look == Look::ended || upstream.end_near) {
       close(upstream);
+    } else {
+      upstream.readable = false;  // it was of its TLS alone, such as a ticket
     }
     return;
   }
-  if (upstream.connecting && (what.writable || what.broken)) {
-    if (!wire_.has_connected(upstream.fd)) {
-      fail(*upstream.exchange, UpstreamFault::connect);
-      return;
+  if (upstream.connecting && (what.readable || what.writable || what.broken)) {
+    switch (wire_.has_connected(upstream.fd)) {
+      case Connected::not_yet:
+        return;
+      case Connected::no:
+        fail(*upstream.exchange, UpstreamFault::connect);
+        return;
+      case Connected::unbelieved:
+        fail(*upstream.exchange, UpstreamFault::unbelieved);
+        return;
+      case Connected::yes:
+        break;
     }
     upstream.connecting = false;
     upstream.readable = what.readable;
@@ -67,7 +78,7 @@ void Proxy::read(Upstream& upstream) {
     }
     if (size <= 0) {
       if (upstream.stream && upstream.stream->unconnected) {
-        fail(exchange, UpstreamFault::connect);
+        fail(exchange, upstream.stream->unbelieved ? UpstreamFault::unbelieved : UpstreamFault::connect);
       } else if (upstream.stream && upstream.stream->refused) {
         fail(exchange, UpstreamFault::refused);
       } else {
@@ -154,7 +165,7 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   Answering answering{.old_client = exchange.old_client, .keep_alive = exchange.keep_alive};
   if (exchange.cookie != nullptr) answering.set_cookie = exchange.cookie->view();
   if (exchange.client->peer.tls != nullptr) answering.hsts = pool.deployment().hsts;
-  if (exchange.reason == Reason::token) {
+  if (is_asked_for(exchange.reason)) {
     answering.deployment = pool.deployment().id;
     answering.revision = pool.revision().id;
   }
@@ -329,8 +340,8 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
     close(client);
     return;
   }
-  bool unsent =
-      fault == UpstreamFault::connect || fault == UpstreamFault::connect_timeout || fault == UpstreamFault::refused;
+  bool unsent = fault == UpstreamFault::connect || fault == UpstreamFault::connect_timeout ||
+                fault == UpstreamFault::unbelieved || fault == UpstreamFault::refused;
   bool again = unsent || (fault == UpstreamFault::closed && reused && nothing_came && exchange.idempotent);
   if (again && exchange.replayable && exchange.attempts < kMaxAttempts) {
     // The one that closed is as good as any.
@@ -344,6 +355,9 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
       break;
     case UpstreamFault::connect_timeout:
       answer(exchange, 504, "the upstream took no connection in time");
+      break;
+    case UpstreamFault::unbelieved:
+      answer(exchange, 502, "the upstream's TLS will not do: its certificate is not believed, or it speaks no TLS");
       break;
     case UpstreamFault::closed:
       answer(exchange, 502, "the upstream closed without an answer");

@@ -272,5 +272,78 @@ TEST(FirstWeek19, AnswerInOnePieceCostsNoCall) {
   EXPECT_EQ(proxy.wire.at(proxy.upstream(0)).acknowledged, 0U);
 }
 
+// --- replicas with TLS
+
+DeploymentDocument with_tls(Transport transport = Transport::http) {
+  DeploymentDocument deployment = testing_deployment();
+  deployment.revisions[0].transport = transport;
+  deployment.revisions[0].replicas = {{.address = "tls:10.0.0.1:443", .ca = "system"},
+                                      {.address = "tls:10.0.0.2:443", .ca = "system"}};
+  return deployment;
+}
+
+TEST(ProxyUpstream, NothingIsSentBeforeTlsIsSettled) {
+  TestingProxy proxy(testing_table({with_tls()}));
+  const int client = proxy.connect();
+  proxy.send(client, kGet);
+  const int first = proxy.upstream(0);
+  proxy.decide(first, true);
+  EXPECT_EQ(proxy.taken(first), "");
+  proxy.settle_tls(first, true);
+  EXPECT_TRUE(proxy.taken(first).starts_with("GET / HTTP/1.1\r\n"));
+  proxy.send(first, kOk);
+  EXPECT_EQ(proxy.taken(client), kOk);
+  proxy.send(client, kGet);
+  EXPECT_EQ(proxy.upstreams(), 1U) << "it is kept like any other";
+}
+
+TEST(ProxyUpstream, WhoIsNotBelievedGetsNothingAndAnotherIsAsked) {
+  TestingProxy proxy(testing_table({with_tls()}));
+  const int client = proxy.connect();
+  proxy.send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1\r\n\r\nx");
+  proxy.settle_tls(proxy.upstream(0), false);
+  ASSERT_EQ(proxy.upstreams(), 2U);
+  EXPECT_EQ(proxy.taken(proxy.upstream(0)), "");
+  EXPECT_NE(proxy.wire.at(proxy.upstream(0)).to, proxy.wire.at(proxy.upstream(1)).to);
+  proxy.settle_tls(proxy.upstream(1), false);
+  EXPECT_TRUE(proxy.taken(client).starts_with("HTTP/1.1 502 Bad Gateway\r\n"));
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 2U);
+}
+
+TEST(ProxyUpstream, TlsThatIsNeverSettledIsNoConnection) {
+  TestingProxy proxy(testing_table({with_tls()}));
+  const int client = proxy.connect();
+  proxy.send(client, kGet);
+  for (size_t i = 0; i < proxy.upstreams() && i < 3; ++i) {
+    proxy.decide(proxy.upstream(i), true);
+    proxy.advance_ms(2'100);
+  }
+  EXPECT_TRUE(proxy.taken(client).starts_with("HTTP/1.1 50"));
+  EXPECT_EQ(proxy.taken(proxy.upstream(0)), "");
+}
+
+TEST(ProxyUpstream, WhatIsOfTlsAloneDoesNotEndAKeptConnection) {
+  TestingProxy proxy(testing_table({with_tls()}));
+  const int client = proxy.connect();
+  proxy.send(client, kGet);
+  proxy.settle_tls(proxy.upstream(0), true);
+  proxy.send(proxy.upstream(0), kOk);
+  proxy.send(proxy.upstream(0), "");  // a ticket: it is readable, and there is nothing to be read
+  EXPECT_FALSE(proxy.is_closed(proxy.upstream(0)));
+  proxy.send(client, kGet);
+  EXPECT_EQ(proxy.upstreams(), 1U);
+}
+
+TEST(ProxyUpstream, AReplicaThatSpeaksHttp2IsBelievedFirstToo) {
+  TestingProxy proxy(testing_table({with_tls(Transport::http2)}));
+  const int client = proxy.connect();
+  proxy.send(client, kGet);
+  EXPECT_EQ(proxy.taken(proxy.upstream(0)), "");
+  proxy.settle_tls(proxy.upstream(0), false);
+  ASSERT_EQ(proxy.upstreams(), 2U);
+  proxy.settle_tls(proxy.upstream(1), true);
+  EXPECT_TRUE(proxy.taken(proxy.upstream(1)).starts_with("PRI * HTTP/2.0\r\n"));
+}
+
 }  // namespace proxy_upstream_test
 }  // namespace sluice::router

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/disk.h"
+#include "router/tls/upstream_tls.h"
 
 namespace sluice::router {
 
@@ -95,10 +96,12 @@ int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
   return fd;
 }
 
-bool SocketWire::has_connected(int fd) {
+Connected SocketWire::has_connected(int fd) {
   int error = 0;
   socklen_t size = sizeof error;
-  return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return Connected::no;
+  TlsSession* tls = session(fd);
+  return tls != nullptr ? tls->shake_hands() : Connected::yes;
 }
 
 void SocketWire::hand_over(int fd, Endpoint& to) {
@@ -113,6 +116,7 @@ void SocketWire::hand_over(int fd, Endpoint& to) {
 }
 
 Look SocketWire::look(int fd) {
+  if (TlsSession* tls = session(fd)) return tls->look();
   char byte;
   ssize_t size = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (size > 0) return Look::speaks;
@@ -137,10 +141,14 @@ void SocketWire::close(int fd) {
   ::close(fd);
 }
 
-void SocketWire::start_tls(int fd) {
+void SocketWire::start_tls(int fd) { keep(fd, tls_->accept(fd)); }
+
+void SocketWire::start_tls(int fd, const UpstreamTls& to) { keep(fd, to.connect(fd)); }
+
+void SocketWire::keep(int fd, std::unique_ptr<TlsSession> session) {
   auto at = static_cast<size_t>(fd);
   if (at >= sessions_.size()) sessions_.resize(at + 64);
-  sessions_[at] = tls_->accept(fd);
+  sessions_[at] = std::move(session);
 }
 
 ssize_t SocketWire::peek(int fd, char* into, size_t size) {

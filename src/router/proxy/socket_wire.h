@@ -22,11 +22,12 @@ class SocketWire final : public Wire {
   ssize_t read(int fd, char* into, size_t size) override;
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
-  bool has_connected(int fd) override;
+  Connected has_connected(int fd) override;
   void hand_over(int fd, Endpoint& to) override;
   Look look(int fd) override;
   ssize_t peek(int fd, char* into, size_t size) override;
   void start_tls(int fd) override;
+  void start_tls(int fd, const UpstreamTls& to) override;
   const Secured* secured(int fd) const override { return session(fd); }
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
@@ -55,6 +56,7 @@ class SocketWire final : public Wire {
   explicit SocketWire(int epoll);
 
   void await_room(int fd);
+  void keep(int fd, std::unique_ptr<TlsSession> session);
   TlsSession* session(int fd) const {
     auto at = static_cast<size_t>(fd);
     return at < sessions_.size() ? sessions_[at].get() : nullptr;

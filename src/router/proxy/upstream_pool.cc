@@ -16,6 +16,10 @@ bool same_address(const Address& one, const Address& other) {
   return one.size == other.size && std::memcmp(&one.storage, &other.storage, one.size) == 0;
 }
 
+bool is_same(const std::shared_ptr<const UpstreamTls>& one, const std::shared_ptr<const UpstreamTls>& other) {
+  return one == other || (one && other && one->stamp() == other->stamp());
+}
+
 // How busy a replica is for its share: one that has just recovered begins with a tenth of it.
 uint64_t load_of(const Replica& replica, int64_t now_ms) {
   uint64_t load = (uint64_t{replica.pending} + 1) * 1'000;
@@ -37,14 +41,15 @@ RevisionPool::RevisionPool(const Revision& revision, std::shared_ptr<const Deplo
 
 void RevisionPool::update(const Revision& revision, std::shared_ptr<const Deployment> deployment) {
   for (auto& replica : replicas_) replica->listed = false;
-  for (const Address& address : revision.replicas) {
-    auto known = std::ranges::find_if(
-        replicas_, [&](const auto& each) { return !each->listed && same_address(each->address, address); });
+  for (const ReplicaPlace& place : revision.replicas) {
+    auto known = std::ranges::find_if(replicas_, [&](const auto& each) {
+      return !each->listed && same_address(each->address, place.address) && is_same(each->tls, place.tls);
+    });
     if (known != replicas_.end()) {
       (*known)->listed = true;
       continue;
     }
-    replicas_.push_back(std::make_unique<Replica>(Replica{.address = address, .pool = this}));
+    replicas_.push_back(std::make_unique<Replica>(Replica{.address = place.address, .tls = place.tls, .pool = this}));
   }
   std::erase_if(replicas_, [](const auto& each) { return !each->listed && each->is_unused(); });
   for (size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->place = static_cast<uint8_t>(std::min<size_t>(i, 63));

@@ -20,6 +20,7 @@ struct Replica {
   bool is_unused() const { return pending == 0 && idle_count == 0 && shared == nullptr; }
 
   Address address;
+  std::shared_ptr<const UpstreamTls> tls;  // nothing: in the clear
   RevisionPool* pool = nullptr;
   bool listed = true;    // in the table as it is now
   bool probing = false;  // one request tries whether it is well again

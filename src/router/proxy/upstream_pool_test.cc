@@ -11,7 +11,7 @@ class UpstreamPool : public testing::Test {
   UpstreamPool() {
     deployment->revisions.push_back({.id = "r1", .memory = std::make_shared<RevisionMemory>()});
     for (const char* address : {"10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"}) {
-      deployment->revisions[0].replicas.push_back(*parse_address(address));
+      deployment->revisions[0].replicas.push_back({.address = *parse_address(address)});
     }
     pool = std::make_unique<RevisionPool>(deployment->revisions[0], deployment);
   }
@@ -75,7 +75,8 @@ TEST_F(UpstreamPool, KeepsWhatItKnowsOfReplicasThatStay) {
   at(1).pending = 7;
   at(0).pending = 1;
   auto later = std::make_shared<Deployment>(*deployment);
-  later->revisions[0].replicas = {*parse_address("10.0.0.2:80"), *parse_address("10.0.0.9:80")};
+  later->revisions[0].replicas = {{.address = *parse_address("10.0.0.2:80")},
+                                  {.address = *parse_address("10.0.0.9:80")}};
   pool->update(later->revisions[0], later);
   ASSERT_EQ(pool->replicas().size(), 3U);  // the first has something under way
   EXPECT_FALSE(at(0).listed);

@@ -13,6 +13,7 @@
 namespace sluice::router {
 
 struct Endpoint;
+class UpstreamTls;
 
 // What read and write say instead of a count.
 inline constexpr ssize_t kWouldBlock = -1;
@@ -36,6 +37,14 @@ enum class Look : uint8_t {
   ended,   // its other end has closed
 };
 
+// What has become of a connection that was begun.
+enum class Connected : uint8_t {
+  yes,
+  no,
+  not_yet,     // its TLS is still to be settled: what happens next tells more
+  unbelieved,  // somebody is there, with whom TLS cannot be settled
+};
+
 // What the TLS of a connection has settled.
 class Secured {
  public:
@@ -47,6 +56,10 @@ class Secured {
   virtual std::string_view name() const = 0;     // the host that the client named (SNI), in small letters; or nothing
   // Whether the certificate that it was shown is of that host.
   virtual bool covers(std::string_view host) const = 0;
+  // The stamp of the rule by which the client was asked for a certificate (tls/client_rule.h); nothing: it was not.
+  virtual std::string_view client_rule() const { return {}; }
+  // Whose certificate it has shown, and that was verified; or nothing.
+  virtual std::string_view client_id() const { return {}; }
 };
 
 class Wire {
@@ -59,7 +72,7 @@ class Wire {
   // Begins to connect; what happens is told to the endpoint. The new fd, or kNobody or kNoFile. `at_once`: it is
   // connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
-  virtual bool has_connected(int fd) = 0;
+  virtual Connected has_connected(int fd) = 0;
   // What happens at the fd is told to another endpoint from now on, also what was told before.
   virtual void hand_over(int fd, Endpoint& to) = 0;
   virtual Look look(int fd) = 0;
@@ -67,6 +80,8 @@ class Wire {
   virtual ssize_t peek(int fd, char* into, size_t size) = 0;
   // What comes from now on is TLS.
   virtual void start_tls(int fd) = 0;
+  // The same of a connection that was begun here: has_connected() settles it.
+  virtual void start_tls(int fd, const UpstreamTls& to) = 0;
   // Nothing: it is in the clear.
   virtual const Secured* secured(int) const { return nullptr; }
   // Tells the other end at once that what it has sent so far has come.

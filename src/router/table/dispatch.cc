@@ -23,12 +23,33 @@ uint32_t stripped_from(const RoutesDocument& routes, std::string_view prefix) {
   return is_stripped ? static_cast<uint32_t>(prefix.size()) : 0;
 }
 
+// Whether this caller may ask for what the deployment has; else what it is told.
+bool admits(const Deployment& deployment, const Caller& caller, Dispatched& done) {
+  if (caller.secure) {
+    if (stamp_of(deployment.client_rule) == caller.client_rule) return true;
+    done.outcome = Outcome::misdirected;
+    return false;
+  }
+  if (!deployment.client_rule || !deployment.client_rule->required()) return true;
+  done.outcome = Outcome::denied;
+  done.why = "the deployment is for clients that show a certificate, over TLS";
+  return false;
+}
+
+// What is wrong with that revision for somebody who has asked for it; empty: nothing.
+const char* fault_of(const Revision* revision) {
+  if (revision == nullptr) return "the deployment has no such revision that runs";
+  return revision->draining() ? "the revision is draining" : "";
+}
+
 }  // namespace
 
 std::string_view reason_name(Reason reason) {
   switch (reason) {
     case Reason::token:
       return "token";
+    case Reason::caller:
+      return "caller";
     case Reason::cookie:
       return "cookie";
     case Reason::pin:
@@ -45,7 +66,7 @@ std::string_view reason_name(Reason reason) {
 
 Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, const Caller& caller, const Moment& now,
                                 bool may_ask) {
-  if (head.headers.has(Field::sluice_token)) return by_token(table, head, now);
+  if (head.headers.has(Field::sluice_token)) return by_token(table, head, caller, now);
   Dispatched done;
   char host[kMaxHost];
   size_t size = head.host.size() <= kMaxHost ? head.host.size() : 0;
@@ -70,6 +91,8 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, con
   }
   if (found.deployment->redirect && !secure) {
     done.outcome = Outcome::redirected;
+  } else if (!admits(*found.deployment, caller, done) || by_caller(head, caller, done)) {
+    // It is decided.
   } else if (found.deployment->paused) {
     done.outcome = Outcome::paused;
   } else if (found.deployment->memory->held_until_ms.load(std::memory_order_relaxed) > now.monotonic_ms) {
@@ -115,7 +138,7 @@ const Dispatcher::SeenToken* Dispatcher::believed_token(const TableSettings& set
 }
 
 // Whoever sends a token wants that revision and no other: an answer of another would pass for its answer.
-Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, const Moment& now) {
+Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, const Caller& caller, const Moment& now) {
   Dispatched done{.outcome = Outcome::denied};
   if (!head.headers.has(Field::sluice_deployment) || !head.headers.has(Field::sluice_revision)) {
     done.why = "a debug token needs X-Sluice-Deployment and X-Sluice-Revision beside it";
@@ -131,11 +154,9 @@ Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, con
     done.why = "the debug token is for another deployment";
   } else if (token->revision != "*" && token->revision != revision) {
     done.why = "the debug token is for another revision";
-  } else if (pinned == nullptr) {
-    done.why = "the deployment has no such revision that runs";
-  } else if (pinned->draining()) {
-    done.why = "the revision is draining";
-  } else {
+  } else if (*fault_of(pinned) != '\0') {
+    done.why = fault_of(pinned);
+  } else if (admits(**found, caller, done)) {
     done = {.outcome = Outcome::routed,
             .reason = Reason::token,
             .deployment = found->get(),
@@ -151,6 +172,29 @@ Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, con
     done.strip = stripped_from(done.deployment->routes, longest);
   }
   return done;
+}
+
+// ------------------------------------------------------------------------------------------------------------- caller
+
+// A client that the deployment trusts, by its certificate, may say which revision it wants, also one without weight.
+bool Dispatcher::by_caller(const RequestHead& head, const Caller& caller, Dispatched& done) {
+  if (caller.client_id.empty() || !head.headers.has(Field::sluice_revision)) return false;
+  const Deployment& deployment = *done.deployment;
+  if (std::ranges::find(deployment.trusted_callers, caller.client_id) == deployment.trusted_callers.end()) return false;
+  const Revision* wanted = deployment.named(head.headers.value_of(Field::sluice_revision));
+  done.outcome = Outcome::denied;
+  if (!head.headers.has(Field::sluice_deployment)) {
+    done.why = "X-Sluice-Revision needs X-Sluice-Deployment beside it";
+  } else if (head.headers.value_of(Field::sluice_deployment) != deployment.id) {
+    done.why = "the deployment of this host and path is another than X-Sluice-Deployment";
+  } else if (*fault_of(wanted) != '\0') {
+    done.why = fault_of(wanted);
+  } else {
+    done.outcome = Outcome::routed;
+    done.reason = Reason::caller;
+    done.revision = wanted;
+  }
+  return true;
 }
 
 // ------------------------------------------------------------------------------------------------------------- choice

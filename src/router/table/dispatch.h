@@ -14,12 +14,15 @@
 
 namespace sluice::router {
 
-enum class Reason : uint8_t { none, token, cookie, pin, bucket, weight };
+enum class Reason : uint8_t { none, token, caller, cookie, pin, bucket, weight };
+// Whether who asks has said which revision, so that no other will do.
+inline bool is_asked_for(Reason reason) { return reason == Reason::token || reason == Reason::caller; }
 std::string_view reason_name(Reason reason);
 
 // asks: what is known of the session elsewhere is to be asked first. denied: it has a debug token that does not hold.
-// redirected: it came in the clear, and its deployment wants TLS.
-enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks, denied, redirected };
+// redirected: it came in the clear, and its deployment wants TLS. misdirected: its connection was made by another rule
+// for clients' certificates than its deployment's.
+enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks, denied, redirected, misdirected };
 
 struct Dispatched {
   Outcome outcome = Outcome::no_route;
@@ -43,8 +46,10 @@ struct Moment {
 
 // Who asks.
 struct Caller {
-  bool trusted = false;  // what it says of others is believed
-  bool secure = false;   // it came over TLS
+  bool trusted = false;               // what it says of others is believed
+  bool secure = false;                // it came over TLS
+  std::string_view client_rule = {};  // the stamp of that by which it was asked for a certificate
+  std::string_view client_id = {};    // of the certificate that it has shown
 };
 
 class Dispatcher {
@@ -70,7 +75,8 @@ class Dispatcher {
 
   const SeenToken* believed_token(const TableSettings& settings, std::string_view text, const Moment& now,
                                   const char*& why);
-  Dispatched by_token(const Table& table, const RequestHead& head, const Moment& now);
+  Dispatched by_token(const Table& table, const RequestHead& head, const Caller& caller, const Moment& now);
+  static bool by_caller(const RequestHead& head, const Caller& caller, Dispatched& done);
   void choose(const TableSettings& settings, const RequestHead& head, const Moment& now, bool may_ask,
               Dispatched& done);
   bool by_cookie(const TableSettings& settings, const RequestHead& head, const Moment& now, Dispatched& done);

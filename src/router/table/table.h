@@ -20,6 +20,8 @@
 #include "router/pins/session_pins.h"
 #include "router/shard.h"
 #include "router/table/table_document.h"
+#include "router/tls/client_rule.h"
+#include "router/tls/upstream_tls.h"
 
 namespace sluice::router {
 
@@ -40,16 +42,22 @@ struct RevisionMemory {
   std::atomic<int64_t> cut = 0;        // how many requests that were, of the last drain
 };
 
+// Where a replica is.
+struct ReplicaPlace {
+  Address address;
+  std::shared_ptr<const UpstreamTls> tls;  // nothing: in the clear
+};
+
 struct Revision {
   std::string id;
   uint32_t weight_bps = 0;
   uint32_t first_point = 0;  // its points are [first_point, first_point + weight_bps)
   RevisionState state = RevisionState::ready;
   uint32_t drain_seconds = 0;
-  bool http2 = false;   // its replicas speak HTTP/2, in the clear by prior knowledge
+  bool http2 = false;   // its replicas speak HTTP/2, in the clear by prior knowledge, over TLS by ALPN
   uint32_t series = 0;  // its counters; many may share one
   uint64_t stamp = 0;   // another for each compilation: whether a thread's pool is still that of this revision
-  std::vector<Address> replicas;
+  std::vector<ReplicaPlace> replicas;
   std::shared_ptr<RevisionMemory> memory;
 
   bool draining() const { return state == RevisionState::draining || memory->draining.load(std::memory_order_relaxed); }
@@ -79,8 +87,10 @@ struct Deployment : std::enable_shared_from_this<Deployment> {
   uint64_t id_hash = 0;  // of its id, by a key of this process
   RoutesDocument routes;
   Timeouts timeouts;
-  bool redirect = false;  // requests in the clear are sent to https
-  std::string hsts;       // the line for answers over TLS, with CRLF; empty: none
+  bool redirect = false;                          // requests in the clear are sent to https
+  std::string hsts;                               // the line for answers over TLS, with CRLF; empty: none
+  std::shared_ptr<const ClientRule> client_rule;  // nothing: it wants no certificate of its clients
+  std::vector<std::string> trusted_callers;
   std::vector<Revision> revisions;
   std::shared_ptr<DeploymentMemory> memory;
 
@@ -131,7 +141,8 @@ class Table {
   int64_t generation = 0;
   std::shared_ptr<const TableSettings> settings;
   std::vector<Quarantined> quarantined;
-  std::string touched;  // by the patch that made it; empty: it was loaded
+  std::string touched;                              // by the patch that made it; empty: it was loaded
+  std::shared_ptr<const ClientRules> client_rules;  // nothing: no deployment has one
 
   explicit Table(const HashKey& key) : key_(key) {}
 

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/basis_points.h"
+#include "base/terminal.h"
 #include "base/thread_turns.h"
 #include "crypto/base64.h"
 #include "router/http1/fields.h"
@@ -22,6 +23,9 @@ constexpr size_t kMaxKeys = 8;
 constexpr size_t kMaxReserved = 1'000'000;
 constexpr int64_t kMaxTime_ms = 86'400'000;
 constexpr int64_t kMaxHsts_s = 100'000'000;
+constexpr size_t kMaxAuthorities = 1 << 20;
+constexpr size_t kMaxCallers = 1'000;
+constexpr size_t kMaxCaller = 2'048;
 constexpr int64_t kMaxTtl_s = 400LL * 86'400;
 
 Error fault(std::string path, std::string message) {
@@ -40,6 +44,11 @@ bool is_route_host(std::string_view host) {
   };
   return !name.empty() && host.size() <= 253 && name.front() != '.' && name.back() != '.' &&
          std::ranges::all_of(name, fits);
+}
+
+bool is_server_name(std::string_view name) {
+  auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == ':'; };
+  return !name.empty() && name.size() <= 253 && std::ranges::all_of(name, fits);
 }
 
 bool is_route_prefix(std::string_view prefix) {
@@ -110,8 +119,40 @@ Result<Timeouts> compile_timeouts(const TimeoutsDocument& given) {
 }
 
 Result<void> check_tls(const std::optional<TlsDocument>& given) {
-  if (!given || (given->hsts_s >= 0 && given->hsts_s <= kMaxHsts_s)) return {};
-  return fault("/tls/hsts_s", "expected 0 to 100000000 seconds");
+  if (!given) return {};
+  if (given->hsts_s < 0 || given->hsts_s > kMaxHsts_s) return fault("/tls/hsts_s", "expected 0 to 100000000 seconds");
+  const bool asks = given->client.value_or(ClientCertificate::none) != ClientCertificate::none;
+  if (asks != given->client_ca.has_value()) {
+    return fault("/tls/client_ca", "an authority of clients goes with client: wanted or required");
+  }
+  if (given->client_ca && given->client_ca->size() > kMaxAuthorities) {
+    return fault("/tls/client_ca", "authorities are at most 1 MB");
+  }
+  if (!given->trusted_callers) return {};
+  if (!asks)
+    return fault("/tls/trusted_callers", "callers are known by their certificates: client: wanted or required");
+  if (given->trusted_callers->size() > kMaxCallers) return fault("/tls/trusted_callers", "at most 1000 callers");
+  for (const std::string& each : *given->trusted_callers) {
+    const bool plain = std::ranges::all_of(each, [](char c) { return c > ' ' && c < 0x7f; });
+    if (!each.starts_with("spiffe://") || each.size() > kMaxCaller || !plain) {
+      return fault("/tls/trusted_callers", "'" + printable(each.substr(0, 80)) + "' is no SPIFFE ID");
+    }
+  }
+  return {};
+}
+
+// What is made of a text once for all who say it, and again when nobody does any more.
+template <class T, class Make>
+Result<std::shared_ptr<const T>> once(std::map<std::string, std::weak_ptr<const T>>& known, const std::string& text,
+                                      Make&& make) {
+  auto found = known.find(text);
+  if (found != known.end()) {
+    if (auto made = found->second.lock()) return made;
+  }
+  std::erase_if(known, [](const auto& each) { return each.second.expired(); });
+  Result<std::shared_ptr<const T>> made = make();
+  if (made) known[text] = *made;
+  return made;
 }
 
 // Lays the ranges of points, in order; whether they fill all of it, or nothing.
@@ -170,6 +211,17 @@ Result<std::shared_ptr<TableSettings>> compile_settings(const TableDocument& doc
   return settings;
 }
 
+// Whether a patch of this deployment can have changed which rule holds for some host.
+bool changes_rules(const Table& before, const Table& after, const std::string& id) {
+  const auto* was = before.named(id);
+  const auto* is = after.named(id);
+  const bool any = before.client_rules || (is != nullptr && (*is)->client_rule);
+  if (!any || (was == nullptr && is == nullptr)) return false;
+  if (was == nullptr || is == nullptr) return true;
+  return (*was)->client_rule != (*is)->client_rule || (*was)->routes.hosts != (*is)->routes.hosts ||
+         (*was)->routes.path_prefixes != (*is)->routes.path_prefixes;
+}
+
 }  // namespace
 
 TableCompiler::TableCompiler(Random& random, SeriesOf series_of)
@@ -194,9 +246,9 @@ Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, con
                     .http2 = document.transport == Transport::http2,
                     .stamp = ++stamp_};
   for (size_t i = 0; i < document.replicas.size(); ++i) {
-    auto address = parse_replica_address(document.replicas[i].address);
-    if (!address) return fault("/replicas/" + std::to_string(i) + "/address", address.error().message);
-    revision.replicas.push_back(*address);
+    auto place = place_of(document.replicas[i], revision.http2);
+    if (!place) return fault("/replicas/" + std::to_string(i) + place.error().path, place.error().message);
+    revision.replicas.push_back(*std::move(place));
   }
   const Revision* known = before != nullptr ? before->named(revision.id) : nullptr;
   if (known != nullptr) {
@@ -206,6 +258,35 @@ Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, con
     revision.memory->number = ++numbers_;
   }
   return revision;
+}
+
+Result<ReplicaPlace> TableCompiler::place_of(const ReplicaDocument& document, bool http2) {
+  auto address = parse_replica_address(document.address);
+  if (!address) return fault("/address", address.error().message);
+  if (!document.address.starts_with("tls:")) {
+    if (document.server_name || document.ca) return fault("/address", "a server_name and a ca are for tls: addresses");
+    return ReplicaPlace{.address = *address};
+  }
+  if (!document.ca || document.ca->size() > kMaxAuthorities) {
+    return fault("/ca", "whom to believe at a tls: address: certificates of authorities as PEM, or system");
+  }
+  const std::string name = document.server_name.value_or(host_text(*address));
+  if (!is_server_name(name)) return fault("/server_name", "'" + printable(name.substr(0, 80)) + "' is no host");
+  auto tls = once(upstreams_, (http2 ? "2" : "1") + name + "\n" + *document.ca,
+                  [&] { return UpstreamTls::make(name, *document.ca, http2); });
+  if (!tls) return fault("/ca", tls.error().message);
+  return ReplicaPlace{.address = *address, .tls = *std::move(tls)};
+}
+
+Result<void> TableCompiler::read_client_rule(const TlsDocument& given, Deployment& deployment) {
+  if (!given.client_ca) return {};
+  const bool required = given.client == ClientCertificate::required;
+  auto rule = once(rules_, (required ? "required\n" : "wanted\n") + *given.client_ca,
+                   [&] { return ClientRule::make(required, *given.client_ca); });
+  if (!rule) return fault("/tls/client_ca", rule.error().message);
+  deployment.client_rule = *std::move(rule);
+  deployment.trusted_callers = given.trusted_callers.value_or(std::vector<std::string>());
+  return {};
 }
 
 // What touches others, once nothing is wrong with it: counters, and the end of holds and drains.
@@ -278,6 +359,7 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   deployment->routes = std::move(document.routes);
   deployment->timeouts = *timeouts;
   if (document.tls) {
+    if (auto read = read_client_rule(*document.tls, *deployment); !read) return read.error();
     deployment->redirect = document.tls->redirect;
     if (document.tls->hsts_s > 0) {
       deployment->hsts = "Strict-Transport-Security: max-age=" + std::to_string(document.tls->hsts_s) + "\r\n";
@@ -320,6 +402,7 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
     const auto* known = before != nullptr ? before->named(each.deployment) : nullptr;
     if (known != nullptr && table->named(each.deployment) == nullptr) (void)table->put(*known);
   }
+  table->client_rules = ClientRules::of(*table);
   return std::shared_ptr<const Table>(std::move(table));
 }
 
@@ -337,6 +420,7 @@ Result<std::shared_ptr<const Table>> TableCompiler::patch(ReadPatch&& read, int6
     Result<void> done = deployment ? table->put(*std::move(deployment)) : Result<void>(deployment.error());
     if (!done) table->quarantined.push_back({read.deployment, to_string(done.error())});
   }
+  if (changes_rules(before, *table, read.deployment)) table->client_rules = ClientRules::of(*table);
   return std::shared_ptr<const Table>(std::move(table));
 }
 

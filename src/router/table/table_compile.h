@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -34,9 +35,14 @@ class TableCompiler {
   Result<std::shared_ptr<const Deployment>> compile(DeploymentDocument&& document, const Table* before);
   Result<Revision> compile_revision(RevisionDocument& document, const Deployment* before);
   void enlist(Deployment& deployment);
+  Result<void> read_client_rule(const TlsDocument& given, Deployment& deployment);
+  Result<ReplicaPlace> place_of(const ReplicaDocument& document, bool http2);
 
   SeriesOf series_of_;
   HashKey key_;
+  // By what they say: many deployments say the same.
+  std::map<std::string, std::weak_ptr<const ClientRule>> rules_;
+  std::map<std::string, std::weak_ptr<const UpstreamTls>> upstreams_;
   uint64_t stamp_ = 0;
   uint32_t numbers_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "crypto/x509.h"
 #include "router/testing_proxy.h"
 
 namespace sluice::router {
@@ -47,7 +48,7 @@ TEST_F(TableCompile, QuarantinesADeploymentAloneAndSaysWhy) {
             "/deployments/0/revisions/0/weight_bps: a draining revision has no weight");
   EXPECT_EQ(reason([](D& d) { d.revisions[0].replicas[0].address = "x"; }),
             "/deployments/0/revisions/0/replicas/0/address: 'x' is no address; expected tcp:127.0.0.1:9000, "
-            "tcp:[::1]:9000 or unix:/path");
+            "tcp:[::1]:9000, tls:10.0.0.7:8443 or unix:/path");
   EXPECT_EQ(reason([](D& d) { d.routes.hosts = {"Shop.example"}; }),
             "/deployments/0/routes/hosts: 'Shop.example' is no host in small letters");
   EXPECT_EQ(reason([](D& d) { d.routes.path_prefixes = {"/a/"}; }),
@@ -61,6 +62,39 @@ TEST_F(TableCompile, QuarantinesADeploymentAloneAndSaysWhy) {
             "/deployments/0/timeouts: expected 1 to 86400000 milliseconds");
   EXPECT_EQ(reason([](D& d) { d.paused_type = "a\nb"; }),
             "/deployments/0/paused_type: expected at most 200 bytes without control characters");
+}
+
+TEST_F(TableCompile, QuarantinesWhatIsSaidOfTlsWithoutSense) {
+  using D = DeploymentDocument;
+  const std::string pem =
+      crypto::make_certificate({.name = "ca", .is_ca = true, .until_ms = 86'400'000}, nullptr, 0)->chain_pem;
+  auto tls = [&](const TlsDocument& given) { return reason([&](D& d) { d.tls = given; }); };
+  const auto wanted = ClientCertificate::wanted;
+  EXPECT_EQ(tls({.client = wanted, .client_ca = pem}), "");
+  EXPECT_EQ(tls({.client = wanted, .client_ca = pem, .trusted_callers = {{"spiffe://shop.example/tester"}}}), "");
+  EXPECT_EQ(tls({.client = wanted}),
+            "/deployments/0/tls/client_ca: an authority of clients goes with client: wanted or required");
+  EXPECT_EQ(tls({.client_ca = pem}),
+            "/deployments/0/tls/client_ca: an authority of clients goes with client: wanted or required");
+  EXPECT_EQ(tls({.client = wanted, .client_ca = "x"}),
+            "/deployments/0/tls/client_ca: expected certificates of authorities as PEM");
+  EXPECT_EQ(tls({.trusted_callers = {{"spiffe://shop.example/tester"}}}),
+            "/deployments/0/tls/trusted_callers: callers are known by their certificates: client: wanted or required");
+  EXPECT_EQ(tls({.client = wanted, .client_ca = pem, .trusted_callers = {{"CN=tester"}}}),
+            "/deployments/0/tls/trusted_callers: 'CN=tester' is no SPIFFE ID");
+
+  auto replica = [&](const ReplicaDocument& given) { return reason([&](D& d) { d.revisions[0].replicas = {given}; }); };
+  EXPECT_EQ(replica({.address = "tls:10.0.0.7:8443", .server_name = "shop.example", .ca = pem}), "");
+  EXPECT_EQ(replica({.address = "tls:10.0.0.7:8443", .ca = "system"}), "");
+  EXPECT_EQ(replica({.address = "tls:10.0.0.7:8443"}),
+            "/deployments/0/revisions/0/replicas/0/ca: whom to believe at a tls: address: certificates of authorities "
+            "as PEM, or system");
+  EXPECT_EQ(replica({.address = "tls:10.0.0.7:8443", .ca = "x"}),
+            "/deployments/0/revisions/0/replicas/0/ca: expected certificates of authorities as PEM, or system");
+  EXPECT_EQ(replica({.address = "tls:10.0.0.7:8443", .server_name = "a b", .ca = pem}),
+            "/deployments/0/revisions/0/replicas/0/server_name: 'a b' is no host");
+  EXPECT_EQ(replica({.address = "tcp:10.0.0.7:8443", .ca = pem}),
+            "/deployments/0/revisions/0/replicas/0/address: a server_name and a ca are for tls: addresses");
 }
 
 TEST_F(TableCompile, KeepsWhatItKnewOfADeploymentThatIsAtFaultNow) {

@@ -70,17 +70,28 @@ struct TimeoutsDocument {
 };
 BOOST_DESCRIBE_STRUCT(TimeoutsDocument, (), (connect_ms, first_byte_ms, idle_ms, stream_idle_ms))
 
+// Whether clients must show a certificate.
+enum class ClientCertificate { none, wanted, required };
+BOOST_DESCRIBE_ENUM(ClientCertificate, none, wanted, required)
+
 struct TlsDocument {
   bool redirect = false;  // requests in the clear are sent to https
   int64_t hsts_s = 0;     // 0: no Strict-Transport-Security
+  // Left out where they say nothing, as older routers do not know them.
+  std::optional<ClientCertificate> client;
+  std::optional<std::string> client_ca;                     // PEM: who signs the certificates of clients
+  std::optional<std::vector<std::string>> trusted_callers;  // SPIFFE IDs of clients that may say which revision
   static constexpr std::string_view kDefaulted[] = {"redirect", "hsts_s"};
 };
-BOOST_DESCRIBE_STRUCT(TlsDocument, (), (redirect, hsts_s))
+BOOST_DESCRIBE_STRUCT(TlsDocument, (), (redirect, hsts_s, client, client_ca, trusted_callers))
 
 struct ReplicaDocument {
   std::string address;
+  // Of one at a `tls:` address.
+  std::optional<std::string> server_name;  // that its certificate is of; nothing: its address
+  std::optional<std::string> ca;           // PEM, or "system"
 };
-BOOST_DESCRIBE_STRUCT(ReplicaDocument, (), (address))
+BOOST_DESCRIBE_STRUCT(ReplicaDocument, (), (address, server_name, ca))
 
 struct RevisionDocument {
   std::string id;

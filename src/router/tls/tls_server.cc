@@ -1,7 +1,6 @@
-// OpenSSL over the socket, by a BIO of our own that never raises SIGPIPE and knows when the socket is empty.
+// What a handshake settles is decided in OpenSSL's callbacks.
 #include "router/tls/tls_server.h"
 
-#include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/params.h>
@@ -9,13 +8,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
 #include "base/ascii.h"
 #include "base/random.h"
 #include "crypto/sha256.h"
+#include "crypto/x509.h"
 #include "router/address.h"
 
 namespace sluice::router {
@@ -25,7 +24,7 @@ constexpr const char* kCiphers12 =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
 constexpr long kTicketLife_s = 3'600;
-constexpr size_t kMaxRecord = 16'384;
+constexpr size_t kMaxClientId = 1'000;
 constexpr size_t kMaxName = 255;
 
 void require(bool ok, const char* call) {
@@ -57,6 +56,19 @@ bool offers_acme_alone(SSL* ssl) {
          std::string_view(reinterpret_cast<const char*>(bytes) + 3, size - 3) == kAcmeProtocol;
 }
 
+// Whose certificate it is, as the application is told: its SPIFFE ID, else its subject. Nothing that could be read as
+// more than one header line.
+std::string client_id_of(const crypto::CertificateFacts& facts) {
+  std::string id = facts.subject;
+  for (const std::string& uri : facts.uris) {
+    if (!uri.starts_with("spiffe://")) continue;
+    id = uri;
+    break;
+  }
+  const bool fits = id.size() <= kMaxClientId && std::ranges::all_of(id, [](char c) { return c >= ' ' && c < 0x7f; });
+  return fits ? id : "";
+}
+
 // Who asks for no name has connected to an address.
 std::string local_address(int fd) {
   Address address;
@@ -69,57 +81,11 @@ std::string local_address(int fd) {
 
 // What OpenSSL calls.
 struct TlsCallbacks {
-  static TlsSession& session_of(SSL* ssl) { return *static_cast<TlsSession*>(SSL_get_app_data(ssl)); }
-
-  static int read(BIO* bio, char* into, int size) {
-    auto& session = *static_cast<TlsSession*>(BIO_get_data(bio));
-    BIO_clear_retry_flags(bio);
-    if (session.drained_) {
-      BIO_set_retry_read(bio);
-      return -1;
-    }
-    while (true) {
-      ssize_t done = ::recv(session.fd_, into, static_cast<size_t>(size), 0);
-      if (done > 0 && done < size) session.drained_ = true;  // what comes next is told
-      if (done >= 0) return static_cast<int>(done);
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) {
-        session.drained_ = true;
-        BIO_set_retry_read(bio);
-      }
-      return -1;
-    }
-  }
-
-  static int write(BIO* bio, const char* bytes, int size) {
-    auto& session = *static_cast<TlsSession*>(BIO_get_data(bio));
-    BIO_clear_retry_flags(bio);
-    while (true) {
-      ssize_t done = ::send(session.fd_, bytes, static_cast<size_t>(size), MSG_NOSIGNAL);
-      if (done >= 0) return static_cast<int>(done);
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) BIO_set_retry_write(bio);
-      return -1;
-    }
-  }
-
-  static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
-
-  static BIO_METHOD* method() {
-    static BIO_METHOD* made = [] {
-      BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "router");
-      require(method != nullptr, "BIO_meth_new");
-      BIO_meth_set_read(method, read);
-      BIO_meth_set_write(method, write);
-      BIO_meth_set_ctrl(method, control);
-      return method;
-    }();
-    return made;
-  }
+  static ServerSession& session_of(SSL* ssl) { return *static_cast<ServerSession*>(SSL_get_app_data(ssl)); }
 
   // Before anything is settled: which certificates are for the name that is asked for.
   static int hello(SSL* ssl, int* alert, void*) {
-    TlsSession& session = session_of(ssl);
+    ServerSession& session = session_of(ssl);
     session.name_ = asked_name(ssl);
     for (char& c : session.name_) {
       if (is_upper(c)) c = static_cast<char>(c | 0x20);
@@ -130,16 +96,18 @@ struct TlsCallbacks {
       session.shown_ = session.challenges_->shown(session.name_);
     } else {
       session.certificates_ = session.server_.shown();
-      const std::string name = session.name_.empty() ? local_address(session.fd_) : session.name_;
+      const std::string name = session.name_.empty() ? local_address(session.fd()) : session.name_;
       session.shown_ = session.certificates_ ? session.certificates_->find(name) : nullptr;
+      session.rule_ = session.server_.rule_of(name);
+      if (session.rule_) session.rule_->ask(ssl);
     }
     if (session.shown_ == nullptr) {
       *alert = SSL_AD_UNRECOGNIZED_NAME;
       return SSL_CLIENT_HELLO_ERROR;
     }
-    // A session is resumed only where the same names are shown.
+    // A session is resumed only where the same names are shown, and clients are asked for the same.
     const auto& identity = session.shown_->other ? session.shown_->other : session.shown_->rsa;
-    std::string names;
+    std::string names(stamp_of(session.rule_));
     for (const std::string& each : identity->facts().names) names += each + "\n";
     const crypto::Sha256 digest = crypto::sha256(names);
     SSL_set_session_id_context(ssl, digest.data(), static_cast<unsigned>(digest.size()));
@@ -147,7 +115,7 @@ struct TlsCallbacks {
   }
 
   static int certificate(SSL* ssl, void*) {
-    const TlsSession& session = session_of(ssl);
+    const ServerSession& session = session_of(ssl);
     for (const auto& identity : {session.shown_->other, session.shown_->rsa}) {
       if (!identity) continue;
       if (SSL_use_cert_and_key(ssl, identity->leaf(), identity->key(), identity->rest(), 1) != 1) return 0;
@@ -203,11 +171,9 @@ TlsServer::TlsServer(const TicketSecret& secret, const Clock& clock)
   require(context_ != nullptr, "SSL_CTX_new");
   require(SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION) == 1, "SSL_CTX_set_min_proto_version");
   require(SSL_CTX_set_cipher_list(context_, kCiphers12) == 1, "SSL_CTX_set_cipher_list");
-  SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                    SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  SSL_CTX_set_mode(context_,
-                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(context_, 1);
+  TlsSession::prepare(context_);
+  SSL_CTX_set_options(context_,
+                      SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(context_, kTicketLife_s);
   require(SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, TlsCallbacks::ticket) == 1,
@@ -229,103 +195,49 @@ std::shared_ptr<const Certificates> TlsServer::shown() const {
   return certificates_;
 }
 
-std::unique_ptr<TlsSession> TlsServer::accept(int fd) { return std::make_unique<TlsSession>(*this, context_, fd); }
+void TlsServer::demand(std::shared_ptr<const ClientRules> rules) {
+  std::lock_guard lock(mutex_);
+  rules_.swap(rules);
+}
+
+std::shared_ptr<const ClientRule> TlsServer::rule_of(std::string_view name) const {
+  std::shared_ptr<const ClientRules> rules;
+  {
+    std::lock_guard lock(mutex_);
+    rules = rules_;
+  }
+  return rules ? rules->find(name) : nullptr;
+}
+
+std::unique_ptr<ServerSession> TlsServer::accept(int fd) {
+  return std::make_unique<ServerSession>(*this, context_, fd);
+}
 
 // ------------------------------------------------------------------------------------------------------------ session
 
-TlsSession::TlsSession(TlsServer& server, ssl_ctx_st* context, int fd)
-    : server_(server), ssl_(SSL_new(context)), fd_(fd) {
-  BIO* bio = BIO_new(TlsCallbacks::method());
-  require(ssl_ != nullptr && bio != nullptr, "SSL_new");
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(ssl_, bio, bio);
-  SSL_set_app_data(ssl_, this);
-  SSL_set_accept_state(ssl_);
+ServerSession::ServerSession(TlsServer& server, ssl_ctx_st* context, int fd)
+    : TlsSession(context, fd), server_(server) {
+  SSL_set_app_data(ssl(), this);
+  SSL_set_accept_state(ssl());
 }
 
-TlsSession::~TlsSession() {
-  if (!established_) server_.counts().failed.fetch_add(1, std::memory_order_relaxed);
-  SSL_free(ssl_);
+ServerSession::~ServerSession() {
+  if (!is_established()) server_.counts().failed.fetch_add(1, std::memory_order_relaxed);
 }
 
-// After each call of OpenSSL: notes what a handshake that has just ended has settled. False: nothing can be done any
-// more.
-bool TlsSession::progressed() {
-  if (established_ || SSL_is_init_finished(ssl_) != 1) return !broken_;
-  established_ = true;
+bool ServerSession::settled() {
   TlsCounts& counts = server_.counts();
-  (SSL_version(ssl_) == TLS1_3_VERSION ? counts.tls13 : counts.tls12).fetch_add(1, std::memory_order_relaxed);
-  if (SSL_session_reused(ssl_) == 1) counts.resumed.fetch_add(1, std::memory_order_relaxed);
-  const unsigned char* protocol = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(ssl_, &protocol, &size);
-  http2_ = size == 2 && std::memcmp(protocol, "h2", 2) == 0;
-  return !broken_;
+  (SSL_version(ssl()) == TLS1_3_VERSION ? counts.tls13 : counts.tls12).fetch_add(1, std::memory_order_relaxed);
+  if (SSL_session_reused(ssl()) == 1) counts.resumed.fetch_add(1, std::memory_order_relaxed);
+  X509* shown = rule_ ? SSL_get0_peer_certificate(ssl()) : nullptr;
+  if (shown == nullptr) return true;
+  const crypto::CertificateFacts facts = crypto::facts_of(shown);
+  client_id_ = client_id_of(facts);
+  // A session that is resumed has the certificate of its first handshake.
+  return SSL_get_verify_result(ssl()) == X509_V_OK && facts.until_ms > server_.now_s() * 1'000;
 }
 
-ssize_t TlsSession::read(char* into, size_t size) {
-  drained_ = false;
-  reads_when_writable_ = false;
-  size_t done = 0;
-  while (done < size && !broken_ && !ended_) {
-    ERR_clear_error();
-    size_t piece = 0;
-    const int result = SSL_read_ex(ssl_, into + done, size - done, &piece);
-    if (result == 1) {
-      done += piece;
-      continue;
-    }
-    const int why = SSL_get_error(ssl_, result);
-    if (why == SSL_ERROR_WANT_READ) break;
-    if (why == SSL_ERROR_WANT_WRITE) {
-      reads_when_writable_ = true;
-      break;
-    }
-    if (why == SSL_ERROR_ZERO_RETURN) {
-      ended_ = true;
-    } else {
-      broken_ = true;
-    }
-  }
-  const bool going = progressed();
-  if (done > 0) return static_cast<ssize_t>(done);
-  if (ended_) return 0;
-  return going ? kWouldBlock : kBroken;
-}
-
-ssize_t TlsSession::write(const iovec* parts, int count) {
-  size_t done = 0;
-  for (int i = 0; i < count && !broken_; ++i) {
-    const char* bytes = static_cast<const char*>(parts[i].iov_base);
-    for (size_t at = 0; at < parts[i].iov_len;) {
-      ERR_clear_error();
-      size_t piece = 0;
-      const int result = SSL_write_ex(ssl_, bytes + at, std::min(parts[i].iov_len - at, kMaxRecord), &piece);
-      if (result == 1) {
-        at += piece;
-        done += piece;
-        continue;
-      }
-      const int why = SSL_get_error(ssl_, result);
-      broken_ = why != SSL_ERROR_WANT_WRITE && why != SSL_ERROR_WANT_READ;
-      if (done > 0) return static_cast<ssize_t>(done);
-      return broken_ ? kBroken : kWouldBlock;
-    }
-  }
-  return broken_ && done == 0 ? kBroken : static_cast<ssize_t>(done);
-}
-
-void TlsSession::end() {
-  if (!established_ || broken_ || (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN) != 0) return;
-  ERR_clear_error();
-  SSL_shutdown(ssl_);
-  ERR_clear_error();
-}
-
-std::string_view TlsSession::version() const { return SSL_get_version(ssl_); }
-
-bool TlsSession::covers(std::string_view host) const {
+bool ServerSession::covers(std::string_view host) const {
   if (shown_ == nullptr) return false;
   std::string lower(host);
   for (char& c : lower) {
