@@ -11,6 +11,7 @@
 #include "base/basis_points.h"
 #include "base/nearest.h"
 #include "base/terminal.h"
+#include "crypto/x509.h"
 #include "router/address.h"
 #include "router/pins/redis_url.h"
 
@@ -25,8 +26,12 @@ constexpr std::array kKeys = {"region"sv,          "cluster_endpoint"sv,
                               "public_base_url"sv, kTrustedProxies,
                               kAccessLogShare,     kConnectionsPerAddress,
                               kContainerEngine,    kRevisionProofs,
-                              kTlsRedirect,        kHsts};
+                              kTlsRedirect,        kHsts,
+                              kClientCa,           kClientCertificates,
+                              kTrustedCallers};
 constexpr size_t kMaxValue = 500;
+constexpr size_t kMaxAuthorities = 64 << 10;
+constexpr size_t kMaxCallers = 8'000;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
 
@@ -150,7 +155,16 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
                             (near ? "; did you mean " + std::string(*near) + "?" : "")};
   }
   if (value.empty()) return std::string();
-  if (value.size() > kMaxValue) return refuse("at most 500 characters");
+  if (key == kClientCa) {
+    auto authorities = value.size() <= kMaxAuthorities
+                           ? crypto::read_certificates(value)
+                           : Error{.code = Code::invalid, .message = "they have more than 64 kB"};
+    if (authorities) return std::string(value);
+    return Error{.code = Code::invalid,
+                 .message = "client_ca is certificates of authorities as PEM: " + authorities.error().message,
+                 .next = "client_ca=\"$(cat authorities.pem)\""};
+  }
+  if (value.size() > (key == kTrustedCallers ? kMaxCallers : kMaxValue)) return refuse("at most 500 characters");
   if (key == "public_base_url" || key == "cluster_endpoint") return base_url(value, key);
   if (key == "redis_url") return redis_url(value);
   if (key == "public_hostname") {
@@ -169,6 +183,13 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     }
   } else if (key == kRevisionProofs) {
     if (value != "digest" && value != "signature") return refuse("digest or signature");
+  } else if (key == kClientCertificates) {
+    if (value != "wanted" && value != "required") return refuse("wanted or required");
+  } else if (key == kTrustedCallers) {
+    for (const std::string& each : split_list(value)) {
+      const bool plain = std::ranges::all_of(each, [](char c) { return c > ' ' && c < '\x7f'; });
+      if (!each.starts_with("spiffe://") || !plain) return refuse("SPIFFE IDs, such as spiffe://shop.example/tester");
+    }
   } else if (key == kTlsRedirect) {
     if (value != "on" && value != "off") return refuse("on or off");
   } else if (key == kHsts) {
@@ -185,6 +206,14 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     return refuse("1 to 100 letters, digits, -, _ and .");
   }
   return std::string(value);
+}
+
+std::pair<std::string, std::string> unfit_together(const std::map<std::string, std::string, std::less<>>& values) {
+  if (values.contains(kClientCa)) return {};
+  for (std::string_view key : {kClientCertificates, kTrustedCallers}) {
+    if (values.contains(key)) return {std::string(key), std::string(key) + " needs client_ca beside it"};
+  }
+  return {};
 }
 
 std::optional<int64_t> read_connections(std::string_view text) { return read_within(text, 1, 1'000'000); }

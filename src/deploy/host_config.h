@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,15 +21,22 @@ inline constexpr std::string_view kRevisionProofs = "revision_proofs";  // "dige
 
 inline constexpr std::string_view kTlsRedirect = "tls_redirect";  // "on": requests in the clear are sent to https
 inline constexpr std::string_view kHsts = "hsts_s";               // "31536000": for how long browsers come by TLS alone
+inline constexpr std::string_view kClientCa = "client_ca";        // PEM: who signs the certificates that clients show
+inline constexpr std::string_view kClientCertificates = "client_certificates";  // "wanted" or "required"
+inline constexpr std::string_view kTrustedCallers = "trusted_callers";  // "spiffe://…,…": who may say which revision
 inline constexpr std::string_view kContainerEngine = "container_engine";  // "/run/podman/podman.sock"
 
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
-// access_log_share connections_per_address container_engine revision_proofs tls_redirect hsts_s
+// access_log_share connections_per_address container_engine revision_proofs tls_redirect hsts_s client_ca
+// client_certificates trusted_callers
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which
 // takes one away, is always sound. `invalid` for keys that are none.
 Result<std::string> host_value(std::string_view key, std::string_view value);
+
+// What is wrong with values that are sound each for itself: the key, and why. Empty: nothing.
+std::pair<std::string, std::string> unfit_together(const std::map<std::string, std::string, std::less<>>& values);
 
 // "200" is 200; nothing if it is not from 1 to 1,000,000.
 std::optional<int64_t> read_connections(std::string_view text);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/x509.h"
+
 namespace sluice::deploy {
 namespace host_config_test {
 
@@ -25,6 +27,12 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("container_engine", "tcp://10.0.0.1").error().message,
             "container_engine is the path of a socket of this machine, such as /run/podman/podman.sock, not "
             "'tcp://10.0.0.1'");
+  EXPECT_EQ(host_value("client_certificates", "wanted").value(), "wanted");
+  EXPECT_EQ(host_value("trusted_callers", "spiffe://a.example/b,spiffe://a.example/c").value(),
+            "spiffe://a.example/b,spiffe://a.example/c");
+  const std::string pem =
+      crypto::make_certificate({.name = "ca", .is_ca = true, .until_ms = 86'400'000}, nullptr, 0)->chain_pem;
+  EXPECT_EQ(host_value("client_ca", pem + pem).value(), pem + pem);
   for (std::string_view each : host_keys()) EXPECT_EQ(host_value(each, "").value(), "");
 }
 
@@ -51,9 +59,23 @@ TEST(HostConfig, RefusesWhatIsNot) {
   }
   EXPECT_EQ(host_value("revision_proofs", "digest").value(), "digest");
   EXPECT_EQ(host_value("revision_proofs", "all").error().message, "revision_proofs is digest or signature, not 'all'");
+  EXPECT_EQ(host_value("client_certificates", "on").error().message,
+            "client_certificates is wanted or required, not 'on'");
+  EXPECT_EQ(host_value("trusted_callers", "spiffe://a.example/b,tester").error().message,
+            "trusted_callers is SPIFFE IDs, such as spiffe://shop.example/tester, not 'spiffe://a.example/b,tester'");
+  EXPECT_EQ(host_value("client_ca", "/etc/ca.pem").error().message,
+            "client_ca is certificates of authorities as PEM: there is no certificate in it");
   EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");
   EXPECT_EQ(host_value("public_hostname", "-a").error().message, "public_hostname is a host name, not '-a'");
   EXPECT_EQ(host_value("nothing", "x").error().message, "a host has no 'nothing'");
+}
+
+TEST(HostConfig, ClientsAreAskedForWhatSomebodyHasSigned) {
+  EXPECT_EQ(unfit_together({{"region", "eu"}}).first, "");
+  EXPECT_EQ(unfit_together({{"client_ca", "x"}, {"client_certificates", "wanted"}}).first, "");
+  EXPECT_EQ(unfit_together({{"client_certificates", "required"}}).second,
+            "client_certificates needs client_ca beside it");
+  EXPECT_EQ(unfit_together({{"trusted_callers", "spiffe://a.example/b"}}).first, "trusted_callers");
 }
 
 TEST(HostConfig, RefusesARedisThatNoRouterCanUse) {

@@ -11,6 +11,7 @@
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "crypto/base64.h"
+#include "crypto/x509.h"
 #include "deploy/cookie_keys.h"
 #include "deploy/router_fleet.h"
 #include "deploy/testing_kit_engine.h"
@@ -304,6 +305,18 @@ TEST_F(RoutersSync, WhomToBelieveReachesTheRouter) {
   EXPECT_EQ(set("connections_per_address", "200").at("connections_per_address"), json::value(200));
   set("tls_redirect", "on");
   EXPECT_EQ(deployment_in(router).at("tls"), (json::value{{"redirect", true}, {"hsts_s", 0}}));
+  const std::string pem =
+      crypto::make_certificate({.name = "ca", .is_ca = true, .until_ms = 86'400'000}, nullptr, 0)->chain_pem;
+  set("client_ca", pem.c_str());
+  EXPECT_EQ(deployment_in(router).at("tls"),
+            (json::value{{"redirect", true}, {"hsts_s", 0}, {"client", "required"}, {"client_ca", pem}}));
+  set("client_certificates", "wanted");
+  set("trusted_callers", "spiffe://shop.example/tester");
+  EXPECT_EQ(deployment_in(router).at("tls").at("client"), json::value("wanted"));
+  EXPECT_EQ(deployment_in(router).at("tls").at("trusted_callers"), (json::value{"spiffe://shop.example/tester"}));
+  const std::string before = router.last();
+  set("client_ca", "");
+  EXPECT_EQ(router.last(), before) << "what is wanted of clients would be taken away with it";
   EXPECT_EQ(set("trusted_proxies", "").at("trusted_proxies"), json::value(json::array()));
 }
 

@@ -90,7 +90,9 @@ Result<Code> show(Context& context) {
   context.output.print(to_json(*document), [&](const Terminal& terminal) {
     Table table{.columns = {{"KEY"}, {"VALUE"}, {"OF"}}, .empty = "Nothing is configured."};
     for (const auto& [key, value] : document->host_config) {
-      if (key != "env_id") table.rows.push_back({{key}, {value}, {"operator"}});
+      const size_t line = value.find('\n');  // of several lines the first says what it is
+      const std::string shown = line == std::string::npos ? value : value.substr(0, line) + " …";
+      if (key != "env_id") table.rows.push_back({{key}, {shown}, {"operator"}});
     }
     for (const auto& each : document->setup) {
       for (const auto& one : each.answers.as_object()) {
@@ -343,7 +345,12 @@ void add_config_commands(Commands& commands) {
            "log, as 1%; connections_per_address is how many connections they take from one address, which is "
            "half of all that they may have unless it is set. revision_proofs=digest or =signature tells routers "
            "what each revision is, for bounds (sluice bounds). With tls_redirect=on routers send requests in the "
-           "clear to https, and hsts_s=31536000 tells browsers to come by TLS alone for so many seconds.",
+           "clear to https, and hsts_s=31536000 tells browsers to come by TLS alone for so many seconds. With "
+           "client_ca=\"$(cat authorities.pem)\" clients must show a certificate that one of these authorities has "
+           "signed; with client_certificates=wanted clients without one are let in, too. trusted_callers names "
+           "clients, "
+           "as spiffe://shop.example/tester, whose X-Sluice-Deployment and X-Sluice-Revision headers choose the "
+           "revision that answers them.",
        .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
        .args = {{.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
        .options = {kBundle, kDeployment, kCustomer},

@@ -34,9 +34,17 @@ void put_router_settings(const States& states, const std::string& environment, :
     }
     if (each.key == kTlsRedirect && each.value == "on") tls.redirect = true;
     if (each.key == kHsts) tls.hsts_s = read_hsts(each.value).value_or(0);
+    if (each.key == kClientCa) {
+      tls.client_ca = each.value;
+      // Who says whose certificates count means that there must be one.
+      if (!tls.client) tls.client = ::sluice::router::ClientCertificate::required;
+    }
+    if (each.key == kClientCertificates && each.value == "wanted")
+      tls.client = ::sluice::router::ClientCertificate::wanted;
+    if (each.key == kTrustedCallers) tls.trusted_callers = split_list(each.value);
     if (each.key == kRevisionProofs) put_proofs(states, each.value == "signature", table);
   }
-  if (!tls.redirect && tls.hsts_s == 0) return;
+  if (!tls.redirect && tls.hsts_s == 0 && !tls.client_ca) return;
   for (auto& deployment : table.deployments) {
     deployment.tls = tls;
     if (tls.redirect) deployment.stickiness.secure = true;

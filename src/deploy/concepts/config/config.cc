@@ -1,6 +1,7 @@
 // Config keeps three kinds of values apart: what an operator has said, how bundles are set up, and what the deployer
 // has found out. Each has its own generation. The row is made with the first value of any kind.
 #include <algorithm>
+#include <map>
 
 #include "deploy/concepts/config/config_work.h"
 #include "deploy/host_config.h"
@@ -27,6 +28,11 @@ Set::Result Config::set(const Set& ask, State& state) {
     }
     std::erase_if(wanted, [&](const ConfigValue& known) { return known.key == each.key; });
     if (!value->empty()) wanted.push_back({.key = each.key, .value = *value});
+  }
+  std::map<std::string, std::string, std::less<>> together;
+  for (const ConfigValue& each : wanted) together.emplace(each.key, each.value);
+  if (auto [key, why] = unfit_together(together); !key.empty()) {
+    return Set::Invalid{.environment = ask.environment, .key = key, .message = why};
   }
   std::ranges::sort(wanted, {}, &ConfigValue::key);
   ConfigRecord record = record_of(state, ask.environment);
