@@ -35,6 +35,7 @@ constexpr size_t kMaxKept = 64 << 10;
 constexpr int kNonceAttempts = 30;
 constexpr int64_t kFirstLook_ms = 250;
 constexpr int64_t kLongestWait_ms = 60'000;
+constexpr int64_t kLongestRetry_s = 30 * 86'400;
 constexpr int kLooks = 120;
 constexpr int64_t kSlice_ms = 100;
 
@@ -113,7 +114,7 @@ Said said_in(const http::OutgoingAnswer& answer) {
   if (const std::string* location = answer.header("Location")) said.location = *location;
   if (const std::string* after = answer.header("Retry-After")) {
     const int64_t seconds = std::atoll(after->c_str());  // a date counts as none
-    said.retry_after_ms = std::clamp<int64_t>(seconds, 0, kLongestWait_ms / 1'000) * 1'000;
+    said.retry_after_ms = std::clamp<int64_t>(seconds, 0, kLongestRetry_s) * 1'000;
   }
   return said;
 }
@@ -169,6 +170,10 @@ Error Authority::refusal(const Said& said, const std::string& url) const {
 }
 
 Result<Said> Authority::send(const std::string& url, const std::string& payload, bool by_key) {
+  // Whom the directory and its answers send it to must be as good as the directory itself.
+  if (auto where = http::parse_url(url); !where || !where->tls) {
+    return Error{.code = Code::unavailable, .message = "the authority names a place that is no https:// URL"};
+  }
   for (int attempt = 0; attempt < kNonceAttempts; ++attempt) {
     auto fresh = nonce();
     if (!fresh) return fresh.error();
@@ -435,6 +440,10 @@ Result<Issued> Order::fulfil() {
   auto facts = crypto::read_certificates(chain->text);
   if (!facts)
     return Error{.code = Code::unavailable, .message = "the authority sends no certificate: " + facts.error().message};
+  for (const std::string& each : wish_.names) {
+    if (std::ranges::find(facts->front().names, each) != facts->front().names.end()) continue;
+    return Error{.code = Code::unavailable, .message = "the authority's certificate is not of " + printable(each)};
+  }
   return Issued{.chain_pem = chain->text, .key_pem = std::move(key_)};
 }
 

@@ -1,6 +1,7 @@
 """Certificates by ACME, from Debian's pebble, which refuses every second good nonce: both ways of proof, renewals, an account
 that is bound, refusals, and a control plane that is killed at each request."""
 
+import http.server
 import json
 import os
 import re
@@ -178,6 +179,96 @@ def test_all_routers_give_the_proof_before_it_is_asked_for(home, pebble, challen
     finally:
         beside.terminate()
         beside.communicate(timeout=60)
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """An authority that goes along up to a point."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.tell("directory")
+
+    def do_HEAD(self):
+        self.say(200, b"", nonce="nonce" not in self.server.lies)
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert {"protected", "payload", "signature"} == set(asked)
+        self.tell("finalize" if self.path == "/order-1" else self.path[1:])
+
+    def tell(self, what):
+        base = f"https://localhost:{self.server.server_address[1]}"
+        answers = {
+            "directory": {"newNonce": base + "/nonce", "newAccount": base + "/account", "newOrder": base + "/order"},
+            "account": {"status": "valid"},
+            "order": {"status": "ready", "authorizations": [], "finalize": base + "/finalize"},
+            "finalize": {"status": "valid", "certificate": base + "/certificate"},
+            "certificate": self.server.certificate,
+        }
+        lie = self.server.lies.get(what, answers[what])
+        status, body = lie if isinstance(lie, tuple) else (201 if what in ("account", "order") else 200, lie)
+        self.say(status, body if isinstance(body, bytes) else json.dumps(body).encode(), location=f"{base}/{what}-1")
+
+    def say(self, status, body, nonce=True, **headers):
+        self.send_response(status)
+        for name, value in {**headers, **self.server.lies.get("headers", {})}.items():
+            self.send_header(name, value)
+        if nonce:
+            self.send_header("Replay-Nonce", "bm9uY2U")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+LIES = {
+    "a directory that is none": ({"directory": b"<html>"}, "is no ACME directory"),
+    "a directory without orders": ({"directory": {"newNonce": "https://localhost/"}}, "is no ACME directory"),
+    "a directory that leads into the clear": ({"directory": {
+        "newNonce": "http://localhost/", "newAccount": "http://localhost/", "newOrder": "http://localhost/"}},
+        "no https:// URL"),
+    "no nonce": ({"nonce": True}, "gives no nonce"),
+    "its nonces are none": ({"account": (400, {"type": "urn:ietf:params:acme:error:badNonce"})}, "takes none of its own nonces"),
+    "an order that leads nowhere": ({"order": {"status": "ready", "finalize": 7}}, "no https:// URL"),
+    "an order without authorizations": ({"order": {"status": "pending"}}, "has no authorizations"),
+    "an order that is over": ({"finalize": {"status": "invalid", "error": {"detail": "no\x1b[31m more"}}}, "ended the order"),
+    "a limit": ({"order": (429, {"type": "urn:ietf:params:acme:error:rateLimited", "detail": "too many"}),
+                 "headers": {"Retry-After": "3600"}}, "too many; it says to come again in 3600 s"),
+    "an error of its own": ({"order": (500, b"oops")}, "status 500"),
+    "no certificate": ({"certificate": b"nothing"}, "sends no certificate"),
+    "a certificate of somebody else": ({}, "is not of shop.invalid"),
+    "an answer without end": ({"certificate": b" " * (2 << 20)}, ""),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_an_authority_that_lies_changes_nothing(home, tmp_path, lie):
+    lies, words = LIES[lie]
+    home.up(home.root / "examples/hello", *home.own_port(), "--tls")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", str(tmp_path / "key.pem"),
+                    "-out", str(tmp_path / "cert.pem")], check=True, capture_output=True)
+    secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secured.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    liar = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    liar.socket = secured.wrap_socket(liar.socket, server_side=True)
+    liar.daemon_threads, liar.lies, liar.certificate = True, lies, (tmp_path / "cert.pem").read_bytes()
+    threading.Thread(target=liar.serve_forever, daemon=True).start()
+    try:
+        before = home.data("tls", "list")["certificates"]
+        failed = home.run("tls", "issue", "shop.invalid", "--provider", "acme", "--directory",
+                          f"https://localhost:{liar.server_address[1]}/directory", "--directory-ca", tmp_path / "cert.pem",
+                          code=None)
+        assert failed.returncode != 0 and words in failed.stderr and "\x1b" not in failed.stderr, failed.stderr
+        assert home.data("tls", "list")["certificates"] == before
+        assert not (home.home / "tls/shop.invalid").exists()
+        challenges = home.home / "tls/.challenges"
+        assert not challenges.exists() or list(challenges.iterdir()) == []
+    finally:
+        liar.shutdown()
+        liar.server_close()
 
 
 class Tap:
