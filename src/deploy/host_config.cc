@@ -164,7 +164,9 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
                  .message = "client_ca is certificates of authorities as PEM: " + authorities.error().message,
                  .next = "client_ca=\"$(cat authorities.pem)\""};
   }
-  if (value.size() > (key == kTrustedCallers ? kMaxCallers : kMaxValue)) return refuse("at most 500 characters");
+  if (const size_t most = key == kTrustedCallers ? kMaxCallers : kMaxValue; value.size() > most) {
+    return refuse("at most " + std::to_string(most) + " characters");
+  }
   if (key == "public_base_url" || key == "cluster_endpoint") return base_url(value, key);
   if (key == "redis_url") return redis_url(value);
   if (key == "public_hostname") {

@@ -274,16 +274,18 @@ TEST(FirstWeek19, AnswerInOnePieceCostsNoCall) {
 
 // --- replicas with TLS
 
-DeploymentDocument with_tls(Transport transport = Transport::http) {
+DeploymentDocument with_tls(int replicas, Transport transport = Transport::http) {
   DeploymentDocument deployment = testing_deployment();
   deployment.revisions[0].transport = transport;
-  deployment.revisions[0].replicas = {{.address = "tls:10.0.0.1:443", .ca = "system"},
-                                      {.address = "tls:10.0.0.2:443", .ca = "system"}};
+  deployment.revisions[0].replicas.clear();
+  for (int i = 1; i <= replicas; ++i) {
+    deployment.revisions[0].replicas.push_back({.address = "tls:10.0.0." + std::to_string(i) + ":443", .ca = "system"});
+  }
   return deployment;
 }
 
 TEST(ProxyUpstream, NothingIsSentBeforeTlsIsSettled) {
-  TestingProxy proxy(testing_table({with_tls()}));
+  TestingProxy proxy(testing_table({with_tls(1)}));
   const int client = proxy.connect();
   proxy.send(client, kGet);
   const int first = proxy.upstream(0);
@@ -298,7 +300,7 @@ TEST(ProxyUpstream, NothingIsSentBeforeTlsIsSettled) {
 }
 
 TEST(ProxyUpstream, WhoIsNotBelievedGetsNothingAndAnotherIsAsked) {
-  TestingProxy proxy(testing_table({with_tls()}));
+  TestingProxy proxy(testing_table({with_tls(2)}));
   const int client = proxy.connect();
   proxy.send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1\r\n\r\nx");
   proxy.settle_tls(proxy.upstream(0), false);
@@ -311,7 +313,7 @@ TEST(ProxyUpstream, WhoIsNotBelievedGetsNothingAndAnotherIsAsked) {
 }
 
 TEST(ProxyUpstream, TlsThatIsNeverSettledIsNoConnection) {
-  TestingProxy proxy(testing_table({with_tls()}));
+  TestingProxy proxy(testing_table({with_tls(2)}));
   const int client = proxy.connect();
   proxy.send(client, kGet);
   for (size_t i = 0; i < proxy.upstreams() && i < 3; ++i) {
@@ -323,7 +325,7 @@ TEST(ProxyUpstream, TlsThatIsNeverSettledIsNoConnection) {
 }
 
 TEST(ProxyUpstream, WhatIsOfTlsAloneDoesNotEndAKeptConnection) {
-  TestingProxy proxy(testing_table({with_tls()}));
+  TestingProxy proxy(testing_table({with_tls(1)}));
   const int client = proxy.connect();
   proxy.send(client, kGet);
   proxy.settle_tls(proxy.upstream(0), true);
@@ -335,7 +337,7 @@ TEST(ProxyUpstream, WhatIsOfTlsAloneDoesNotEndAKeptConnection) {
 }
 
 TEST(ProxyUpstream, AReplicaThatSpeaksHttp2IsBelievedFirstToo) {
-  TestingProxy proxy(testing_table({with_tls(Transport::http2)}));
+  TestingProxy proxy(testing_table({with_tls(2, Transport::http2)}));
   const int client = proxy.connect();
   proxy.send(client, kGet);
   EXPECT_EQ(proxy.taken(proxy.upstream(0)), "");
