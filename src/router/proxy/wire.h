@@ -56,6 +56,8 @@ class Secured {
   virtual std::string_view name() const = 0;     // the host that the client named (SNI), in small letters; or nothing
   // Whether the certificate that it was shown is of that host.
   virtual bool covers(std::string_view host) const = 0;
+  // Whether its other end has said that nothing more comes, which may have come with the last bytes.
+  virtual bool has_ended() const { return false; }
   // The stamp of the rule by which the client was asked for a certificate (tls/client_rule.h); nothing: it was not.
   virtual std::string_view client_rule() const { return {}; }
   // Whose certificate it has shown, and that was verified; or nothing.

@@ -40,6 +40,7 @@ class TlsSession : public Secured {
 
   bool is_established() const override { return established_; }
   bool is_http2() const override { return http2_; }
+  bool has_ended() const override { return ended_ || broken_; }
   std::string_view version() const override;
   std::string_view name() const override { return {}; }
   bool covers(std::string_view) const override { return true; }
