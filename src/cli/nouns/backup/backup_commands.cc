@@ -326,7 +326,7 @@ void add_backup_commands(Commands& commands) {
                 .example = "sluice backup key --out backup.key",
                 .run = key});
   commands.add({.name = "backup configure",
-                .summary = "Archive everything that is committed, so that any moment can be restored",
+                .summary = "Archive every commit, so that any moment can be restored",
                 .details =
                     "The folder is one of the control plane's machine, best on another disk or machine. A backup "
                     "is made there first; what is committed afterwards is written behind it, about a second "
@@ -362,7 +362,7 @@ void add_backup_commands(Commands& commands) {
                 .example = "sluice backup verify 01JR2V0000000000000000000A",
                 .run = verify});
   commands.add({.name = "backup drill",
-                .summary = "Restore the newest backup into a scratch store and verify what is there",
+                .summary = "Restore the newest backup for a trial, and verify all of it",
                 .options = call_options(),
                 .example = "sluice backup drill",
                 .run = drill});
@@ -393,14 +393,14 @@ void add_backup_commands(Commands& commands) {
                 .run = restore});
   commands.add_noun({.name = "store", .group = Group::operate, .summary = "Move the store from one kind to another"});
   commands.add({.name = "store export",
-                .summary = "Write all of the store and the home into a folder, to move it",
+                .summary = "Write the whole store and home into a folder, to move it",
                 .args = {{.name = "folder", .help = "where it goes, in a folder of its own", .kind = Kind::path}},
                 .options = with_call_options({recipient_option()}),
                 .example = "sluice store export moved --recipient backup.key.pub",
                 .run = store_export});
   commands.add(
       {.name = "store import",
-       .summary = "Fill an empty home, or an empty PostgreSQL, with what was exported",
+       .summary = "Fill an empty home or PostgreSQL with what was exported",
        .details = "As backup restore, but nothing is raised: whoever exported must not go on with the old store.",
        .args = {{.name = "folder", .help = "of the export", .kind = Kind::path}},
        .options = way_back(),
