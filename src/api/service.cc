@@ -789,7 +789,7 @@ http::Response Service::git_hook(const Call& call) {
   const auto* variables = parts_.concepts->tools.find<Variables>();
   const auto secret = variables != nullptr ? (*variables)(kGitHookSecret) : std::nullopt;
   if (!secret || secret->empty()) {
-    return refused({.code = Code::unavailable,
+    return refused({.code = Code::denied,
                     .message = std::string("webhooks are not taken: sluice serve has no ") + kGitHookSecret,
                     .next = "set it for sluice serve, and at the forge"});
   }
