@@ -1,3 +1,4 @@
+// What is sealed for a recipient is opened with its key alone.
 #include "crypto/recipient.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Only a change of place or recipient is told: the archive is not begun anew at every look.
 #include "deploy/backup_watch.h"
 
 #include "backup.gen.h"

@@ -1,3 +1,4 @@
+// Rows become bytes and come back as they were.
 #include "store/backup/row_bytes.h"
 
 #include <gtest/gtest.h>
