@@ -71,6 +71,7 @@ class Database(socketserver.ThreadingTCPServer):
     """Takes connections while it runs."""
 
     allow_reuse_address = True
+    request_queue_size = 128  # a program that waits for its database longer than a second takes it for away
 
     def __init__(self, port=0):
         super().__init__(("127.0.0.1", port), socketserver.BaseRequestHandler)
