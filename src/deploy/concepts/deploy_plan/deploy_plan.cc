@@ -62,11 +62,7 @@ int64_t estimate(const State& state, const plan::Graph& graph, const PlanDraft& 
 }
 
 void write_graph(State& state, const DeployPlanId& id, const plan::Graph& graph) {
-  DeployPlanBlock block;
-  auto flush = [&] {
-    if (!block.nodes.empty()) state.blocks(id).push(block);
-    block.nodes.clear();
-  };
+  std::vector<DeployPlanBlock> blocks;  // assigned at once: to push each costs a look at all before it
   for (uint32_t node = 0; node < graph.size(); ++node) {
     DeployPlanNode kept{.kind = std::string(plan::name_of(graph.nodes[node].kind)),
                         .target = graph.target_of(node),
@@ -74,10 +70,10 @@ void write_graph(State& state, const DeployPlanId& id, const plan::Graph& graph)
                         .waits = graph.nodes[node].waits};
     for (uint32_t each : graph.after_of(node)) kept.after.push_back(each);
     for (uint32_t each : graph.before_of(node)) kept.before.push_back(each);
-    block.nodes.push_back(std::move(kept));
-    if (static_cast<int64_t>(block.nodes.size()) == kBlockNodes) flush();
+    if (node % kBlockNodes == 0) blocks.emplace_back();
+    blocks.back().nodes.push_back(std::move(kept));
   }
-  flush();
+  state.blocks(id).assign(blocks);
 }
 
 struct SchemaChange {
@@ -248,6 +244,7 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
   state.papers(id).push({.name = "changes", .text = write(to_json(draft.changes))});
   state.papers(id).push({.name = "warnings", .text = write(to_json(draft.warnings))});
   write_graph(state, id, graph);
+  std::vector<DeployPlanSeenItem> seen_items;
   for (const DraftSeen& each : draft.seen) {
     DeployPlanSeenItem seen{.what = DeployPlanWhat::environment, .key = each.key, .generation = each.generation};
     if (each.what == "deployment") seen.what = DeployPlanWhat::deployment;
@@ -255,14 +252,17 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
     if (each.what == "rule") seen.what = DeployPlanWhat::rule;
     if (each.what == "absence") seen.what = DeployPlanWhat::absence;
     seen.customer = each.customer;
-    state.seen(id).push(seen);
+    seen_items.push_back(std::move(seen));
   }
+  state.seen(id).assign(seen_items);
   for (const DraftRule& each : draft.rules) {
     state.registers(id).push({each.target, each.kit, each.rule, each.digest, each.spec});
   }
+  std::vector<DeployPlanComponent> components;
   for (const DraftComponent& each : draft.components) {
-    state.components(id).push(read<DeployPlanComponent>(to_json(each)).value());
+    components.push_back(read<DeployPlanComponent>(to_json(each)).value());
   }
+  state.components(id).assign(components);
   forget_all_but(state, ask.environment, kKeptUnexecuted, [](const DeployPlanRecord& each) {
     return each.currentPhase == Phase::planned || each.currentPhase == Phase::invalid;
   });
