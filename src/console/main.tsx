@@ -3,6 +3,7 @@ import "./styles.css";
 import { Component, render } from "preact";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { whoGoesOn } from "./api/client";
 import { connect, disconnect, onEvent } from "./api/live";
 import { ended, logIn, lookForSession, session } from "./api/session";
 import { useView } from "./api/use";
@@ -14,9 +15,21 @@ import { Shell, speak, useCrumbs } from "./app/shell";
 import { Toasts } from "./app/toasts";
 import "./app/theme";
 import { Empty, Skeleton } from "./parts/basics";
-import { Dialogs } from "./parts/dialog";
+import { agreed, Dialogs } from "./parts/dialog";
 import { pages } from "./pages";
 import type { PageProps } from "./pages";
+
+whoGoesOn((action, generation) =>
+  agreed({
+    title: `Go on from generation ${generation}?`,
+    will: [
+      { icon: "help", text: "Here a change must name the generation that it was made from, so that nobody overwrites what somebody else has just changed." },
+      { icon: "swap", text: `${action} changes generation ${generation}, the newest one. If the page now shows something else than you decided on, leave it.` },
+    ],
+    yes: "Go on",
+    no: "Leave it",
+  }),
+);
 
 function LoggedIn() {
   const me = useView("whoami", {}, { on: (event) => event.event.startsWith("access.") });

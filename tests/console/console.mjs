@@ -329,6 +329,30 @@ const all = {
     assert.deepEqual(said, ["ann may", "dan may", "vic may not", "The home’s owner"]);
   },
 
+  // Where the policy wants a change to name the generation it was made from, the page asks before it names the newest.
+  async preconditions() {
+    const page = await open();
+    await logIn(page, "ann");
+    await page.goto(await deploymentPage());
+    const { deployment } = await deployed();
+    assert.equal((await api("ann", "/v1/actions/Deployment/pause", { input: { deployment } })).status, 428);
+    const pause = async (answer) => {
+      await page.getByRole("button", { name: "Pause…" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
+      await page.getByRole("dialog", { name: /^Go on from generation \d+\?$/ }).getByRole("button", { name: answer }).click();
+    };
+    await pause("Leave it");
+    await page.waitForSelector(".toast >> text=/must say here which generation/");
+    assert.equal((await deployed()).status, "active");
+    await pause("Go on");
+    await page.waitForSelector(".toast >> text=hello is paused.");
+    assert.equal((await deployed()).status, "paused");
+    await page.getByRole("button", { name: "Resume…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+    await page.getByRole("dialog", { name: /^Go on/ }).getByRole("button", { name: "Go on" }).click();
+    await page.waitForSelector(".toast >> text=hello is serving again.");
+  },
+
   async rollback() {
     const page = await open();
     await logIn(page, "dan");

@@ -24,6 +24,9 @@ grants:
 APPROVED = POLICY + """approvals:
 - {actions: [DeployPlan/execute], needed: 1, hours: 1}
 """
+PRECONDITIONED = POLICY + """preconditions:
+- {actions: [Deployment/pause, Deployment/resume], environments: [local]}
+"""
 REASONED = POLICY + """reasons:
 - {actions: [Deployment/pause, Deployment/resume], environments: [local]}
 """
@@ -282,11 +285,12 @@ def test_a_second_person_approves_a_plan_and_reads_its_trace(place, root, greete
         place["ok"]("access", "policy", "apply", place["at"] / "policy.yaml")
 
 
-def test_a_reason_is_asked_for_where_the_policy_wants_one(place, root):
-    (place["at"] / "reasoned.yaml").write_text(REASONED)
-    place["ok"]("access", "policy", "apply", place["at"] / "reasoned.yaml")
+@pytest.mark.parametrize("story,policy", [("reasons", REASONED), ("preconditions", PRECONDITIONED)])
+def test_the_page_asks_for_what_the_policy_wants_a_change_to_say(place, root, story, policy):
+    (place["at"] / f"{story}.yaml").write_text(policy)
+    place["ok"]("access", "policy", "apply", place["at"] / f"{story}.yaml")
     try:
-        run(place, root, "reasons")
+        run(place, root, story)
     finally:
         place["ok"]("access", "policy", "apply", place["at"] / "policy.yaml")
 

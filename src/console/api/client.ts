@@ -71,6 +71,12 @@ export interface How {
   forMs?: number;
 }
 
+// Asks whoever looks at the page whether to go on from this generation, where a change must name the one it has seen.
+let goesOn: (action: string, generation: number) => Promise<boolean> = async () => false;
+export const whoGoesOn = (asks: typeof goesOn): void => {
+  goesOn = asks;
+};
+
 export async function act<A extends ActionName>(name: A, input: Actions[A]["input"], how: How = {}): Promise<Called<A>> {
   const search = new URLSearchParams();
   if (how.wait) search.set("wait", how.wait);
@@ -86,6 +92,10 @@ export async function act<A extends ActionName>(name: A, input: Actions[A]["inpu
     headers,
     body: JSON.stringify(body),
   });
+  if (response.status === 428) {
+    const generation = Number((response.headers.get("etag") ?? "").replace(/"/g, ""));
+    if (generation > 0 && (await goesOn(name, generation))) return act(name, input, { ...how, expect: generation });
+  }
   if (!response.ok) throw await Problem.of(response);
   const said = (await response.json()) as Record<string, unknown>;
   if (response.status === 202 && said.code === "waiting_for_approval") {

@@ -22,12 +22,17 @@ export interface Question {
   no: string;
   danger?: boolean;
   run: (reason: string) => Promise<void>;
+  // They have closed it without a yes.
+  left?: () => void;
 }
 
 const asked = signal<Question | null>(null);
 export const ask = (question: Question): void => {
   asked.value = question;
 };
+// The same as a question that is answered with yes or no.
+export const agreed = (question: Omit<Question, "run" | "left">): Promise<boolean> =>
+  new Promise((answer) => ask({ ...question, run: async () => answer(true), left: () => answer(false) }));
 export const dialogOpen = (): boolean => asked.value !== null;
 
 // Traps focus, closes on Escape, and gives focus back.
@@ -74,6 +79,10 @@ function Confirm({ question }: { question: Question }) {
   const [reason, setReason] = useState("");
   const [busy, setBusy] = useState(false);
   const close = () => (asked.value = null);
+  const leave = () => {
+    close();
+    question.left?.();
+  };
   const needed = question.reason === "needed" || question.can?.reason === true;
   const missing = needed && !reason.trim();
   const run = async () => {
@@ -86,7 +95,7 @@ function Confirm({ question }: { question: Question }) {
     }
   };
   return (
-    <Veil onClose={close} label={question.title}>
+    <Veil onClose={leave} label={question.title}>
       <form onSubmit={(event) => { event.preventDefault(); void run(); }}>
         <div class="in">
           <h2><T text={question.title} /></h2>
@@ -103,7 +112,7 @@ function Confirm({ question }: { question: Question }) {
           )}
         </div>
         <div class="foot">
-          <button type="button" class="button" data-focus={question.reason || needed ? undefined : true} onClick={close}>{question.no}</button>
+          <button type="button" class="button" data-focus={question.reason || needed ? undefined : true} onClick={leave}>{question.no}</button>
           <button type="submit" class={`button ${question.danger ? "danger" : "primary"}`} aria-disabled={missing || busy ? "true" : undefined}>
             {busy ? "Sending…" : question.yes}
           </button>
