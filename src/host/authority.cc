@@ -425,6 +425,7 @@ bool Authority::follow(store::Snapshot& snapshot, const std::vector<std::string>
 
 deploy::Wanted Authority::wanted(store::Snapshot& snapshot, const std::string& action,
                                  const json::object& input) const {
+  if (action == "Flow/decide") return wanted_to_decide(snapshot, input);
   const lang::Symbols& symbols = parts_.kit->symbols();
   deploy::Wanted wanted{.action = action};
   auto ref = symbols.find_action(action);
@@ -453,6 +454,18 @@ deploy::Wanted Authority::wanted(store::Snapshot& snapshot, const std::string& a
     return wanted;
   }
   return wanted;
+}
+
+// To decide about a flow is to be where its first call is.
+deploy::Wanted Authority::wanted_to_decide(store::Snapshot& snapshot, const json::object& input) const {
+  const json::value* flow = input.if_contains("flow");
+  auto id = Ulid::parse(flow != nullptr && flow->is_string() ? std::string(flow->get_string()) : "");
+  auto root = id ? root_of(snapshot, *id) : std::nullopt;
+  deploy::Wanted about =
+      root ? wanted(snapshot, root->action, root->root ? root->root->input : json::object()) : deploy::Wanted();
+  about.action = "Flow/decide";
+  about.right = "operate";
+  return about;
 }
 
 std::vector<std::string> Authority::environments_of(const std::string& action, const json::object& fields) const {
@@ -571,15 +584,7 @@ deploy::AccessVerdict Authority::judge(const engine::Caller& who, const std::str
   auto snapshot = parts_.store->read();
   if (!snapshot) return {false, snapshot.error().message};
   if (action == kPut) return judge_put(who, **snapshot);
-  if (action != "Flow/decide") return judge(who, wanted(**snapshot, action, input));
-  const json::value* flow = input.if_contains("flow");
-  auto id = Ulid::parse(flow != nullptr && flow->is_string() ? std::string(flow->get_string()) : "");
-  auto root = id ? root_of(**snapshot, *id) : std::nullopt;
-  deploy::Wanted about =
-      root ? wanted(**snapshot, root->action, root->root ? root->root->input : json::object()) : deploy::Wanted();
-  about.action = action;
-  about.right = "operate";
-  return judge(who, about);
+  return judge(who, wanted(**snapshot, action, input));
 }
 
 Result<void> Authority::may(const engine::Caller& who, const std::string& action, const json::object& input) const {

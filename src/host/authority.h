@@ -128,6 +128,7 @@ class Authority {
   Result<deploy::Identity> identity(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::AccessVerdict judge_put(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::Wanted wanted(store::Snapshot& snapshot, const std::string& action, const json::object& input) const;
+  deploy::Wanted wanted_to_decide(store::Snapshot& snapshot, const json::object& input) const;
   bool follow(store::Snapshot& snapshot, const std::vector<std::string>& way, std::string value,
               deploy::Wanted& into) const;
 

@@ -93,11 +93,7 @@ Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
   if ((*action)->runs == lang::Runs::query) return ask(call, **action);
   if (call.dry_run) return try_out(call);
   if (parts_.authority != nullptr && parts_.authority->may(caller_, call.action, call.input)) {
-    if (call.reason.empty() && parts_.authority->demands_reason(caller_, call.action, call.input)) {
-      return Error{.code = Code::invalid,
-                   .message = call.action + " must say why here; nothing was changed",
-                   .next = "give a reason: --reason TEXT, or reason beside the input"};
-    }
+    if (auto said = check_reason(call.action, call.input, call.reason); !said) return said.error();
     if (auto needed = parts_.authority->approval_for(caller_, call.action, call.input)) {
       return ask_others(call, **action, *needed);
     }
@@ -113,6 +109,15 @@ Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
   auto answer = await(*flow, call.action, call.wait, waiting);
   if (answer && !answer->ended()) answer->position = before + 1;
   return answer;
+}
+
+// Where the policy wants to know why, nothing is done without a reason.
+Result<void> EngineDoor::check_reason(const std::string& action, const json::object& input,
+                                      const std::string& reason) const {
+  if (!reason.empty() || !parts_.authority->demands_reason(caller_, action, input)) return {};
+  return Error{.code = Code::invalid,
+               .message = action + " must say why here; nothing was changed",
+               .next = "give a reason: --reason TEXT, or reason beside the input"};
 }
 
 Result<Answer> EngineDoor::ask(const Call& call, const lang::ActionSymbol& action) {
@@ -232,8 +237,12 @@ Result<ViewAnswer> EngineDoor::view(const std::string& name, const json::object&
 }
 
 Result<Decided> EngineDoor::decide(engine::Decision decision, const Waiting& waiting) {
-  decision.caller = who_for(decision.caller.reason);
   const Ulid flow = decision.flow;
+  const json::object about = {{"flow", to_string(flow)}};
+  if (parts_.authority != nullptr && parts_.authority->may(caller_, "Flow/decide", about)) {
+    if (auto said = check_reason("Flow/decide", about, decision.caller.reason); !said) return said.error();
+  }
+  decision.caller = who_for(decision.caller.reason);
   auto position = parts_.engine->decide(std::move(decision));
   if (!position) return position.error();
   return decided(flow, *position, waiting);

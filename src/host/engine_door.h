@@ -64,6 +64,7 @@ class EngineDoor final : public Door {
   Result<Answer> ask(const Call& call, const lang::ActionSymbol& action);
   Result<Answer> try_out(const Call& call);
   Result<Answer> ask_others(const Call& call, const lang::ActionSymbol& action, const Authority::Needed& needed);
+  Result<void> check_reason(const std::string& action, const json::object& input, const std::string& reason) const;
   Result<Answer> await(const Ulid& flow, const std::string& action, WaitFor wait, const Waiting& waiting);
 
   DoorParts parts_;

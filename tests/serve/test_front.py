@@ -21,7 +21,7 @@ grants:
 preconditions:
 - {actions: [Env/update], environments: [careful]}
 reasons:
-- {actions: [Env/*], environments: [telling]}
+- {actions: [Env/*, Flow/decide], environments: [telling]}
 """
 
 
@@ -300,7 +300,15 @@ def test_a_change_must_say_why_where_the_policy_demands_it(place):
         Content_Type="application/json")[1]["result"]
     assert said["isError"] and "must say why here" in said["content"][0]["text"]
     assert place.ok("env", "show", "telling")["generation"] == 1
-    assert update("telling", reason="its new name")[0].status == 200
+    answer, done = update("telling", reason="its new name")
+    assert answer.status == 200
+
+    def cancel(**more):
+        body = json.dumps({"decision": "cancel", **more})
+        return place.send("POST", f"/v1/flows/{done['flow']}/decisions", body, Content_Type="application/json")
+
+    assert cancel()[1]["detail"] == "Flow/decide must say why here; nothing was changed"
+    assert cancel(reason="a try")[1]["code"] == "conflict", "it has ended"
     assert update("untold")[0].status == 200
     can = place.send("GET", "/v1/views/access-can?action=Env/update&environment=telling")[1]
     assert can["allowed"] and can["reason_needed"]
