@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <optional>
+#include <unordered_map>
 
 #include "mesh/paths.h"
 
@@ -338,6 +339,8 @@ class Compiler {
     return links;
   }
 
+  Labelling& labels_of(LabelSpace& space) { return labels_.try_emplace(&space, space).first->second; }
+
   // Labels along one way, there and back, and what each vertex on it is told.
   void lay(const Graph& graph, const AllowedPair& pair, const ServiceModel& target, size_t from,
            const Graph::Path& path, size_t alternative) {
@@ -350,14 +353,12 @@ class Compiler {
     for (size_t i = 0; i < path.size(); ++i) {
       Joint& joint = joints_[path[i]];
       const bool forth = joint.a == at;
-      auto there = take_label(forth ? joint.entry->to_b : joint.entry->to_a, use);
-      auto back = take_label(forth ? joint.entry->to_a : joint.entry->to_b, use);
+      auto there = labels_of(forth ? joint.entry->to_b : joint.entry->to_a).label_of(use);
+      auto back = labels_of(forth ? joint.entry->to_a : joint.entry->to_b).label_of(use);
       if (!there || !back) {
         faults_.push_back({.code = Code::limit, .message = "the link " + joint.key + " has no label left for " + use});
         return;
       }
-      used_[&(forth ? joint.entry->to_b : joint.entry->to_a)].insert(use);
-      used_[&(forth ? joint.entry->to_a : joint.entry->to_b)].insert(use);
       const Name near(forth ? joint.entry->a_name : joint.entry->b_name);
       const Name far(forth ? joint.entry->b_name : joint.entry->a_name);
       Ctrl& ctrl = made_.nodes.at(refs_[at].node).ctrl.at(refs_[at].vertex);
@@ -388,10 +389,7 @@ class Compiler {
     for (const Joint& joint : joints_) keys.insert(joint.key);
     std::erase_if(ledger_.links, [&](const auto& each) { return !keys.contains(each.first); });
     for (auto& [key, entry] : ledger_.links) {
-      for (LabelSpace* space : {&entry.to_a, &entry.to_b}) {
-        const std::set<std::string>& used = used_[space];
-        std::erase_if(space->labels, [&](const auto& each) { return !used.contains(each.first); });
-      }
+      for (LabelSpace* space : {&entry.to_a, &entry.to_b}) labels_of(*space).forget_others();
     }
     for (auto& [name, node] : made_.nodes) {
       for (auto& [vertex, ctrl] : node.ctrl) {
@@ -414,7 +412,7 @@ class Compiler {
   std::vector<VertexRef> refs_;  // mesh vertices by number
   std::map<VertexRef, size_t> index_;
   std::vector<Joint> joints_;
-  std::map<const LabelSpace*, std::set<std::string>> used_;
+  std::unordered_map<const LabelSpace*, Labelling> labels_;
 };
 
 // ------------------------------------------------------------------------------------------------------------ walk

@@ -39,21 +39,36 @@ Result<Ledger> parse_ledger(std::string_view text, std::string file) {
 
 std::string print_ledger(const Ledger& ledger) { return write_pretty(to_json(ledger)); }
 
-Result<uint32_t> take_label(LabelSpace& space, const std::string& use) {
-  if (auto known = space.labels.find(use); known != space.labels.end()) return known->second;
-  if (space.labels.size() > kMaxLabel - kFirstLabel)
-    return Error{.code = Code::limit, .message = "all labels of a link are taken"};
-  if (space.next < kFirstLabel || space.next > kMaxLabel) space.next = kFirstLabel;
-  // Usually nothing is above the next one; after a round the labels must be looked at.
-  if (std::ranges::any_of(space.labels, [&](const auto& each) { return each.second >= space.next; })) {
-    std::set<uint32_t> taken;
-    for (const auto& each : space.labels) taken.insert(each.second);
-    while (taken.contains(space.next)) space.next = space.next == kMaxLabel ? kFirstLabel : space.next + 1;
+Labelling::Labelling(LabelSpace& space) : space_(space) {
+  for (const auto& [use, label] : space.labels) highest_ = std::max(highest_, label);
+}
+
+Result<uint32_t> Labelling::label_of(const std::string& use) {
+  if (auto known = space_.labels.find(use); known != space_.labels.end()) {
+    asked_.insert(known->second);
+    return known->second;
   }
-  const uint32_t label = space.next;
-  space.next = label == kMaxLabel ? kFirstLabel : label + 1;
-  space.labels.emplace(use, label);
+  if (space_.labels.size() > kMaxLabel - kFirstLabel)
+    return Error{.code = Code::limit, .message = "all labels of a link are taken"};
+  if (space_.next < kFirstLabel || space_.next > kMaxLabel) space_.next = kFirstLabel;
+  // In the first round nothing is above the next one; after it the labels must be looked at.
+  if (highest_ >= space_.next) {
+    if (taken_.empty()) {
+      for (const auto& each : space_.labels) taken_.insert(each.second);
+    }
+    while (taken_.contains(space_.next)) space_.next = space_.next == kMaxLabel ? kFirstLabel : space_.next + 1;
+  }
+  const uint32_t label = space_.next;
+  space_.next = label == kMaxLabel ? kFirstLabel : label + 1;
+  space_.labels.emplace(use, label);
+  highest_ = std::max(highest_, label);
+  if (!taken_.empty()) taken_.insert(label);
+  asked_.insert(label);
   return label;
+}
+
+void Labelling::forget_others() {
+  std::erase_if(space_.labels, [&](const auto& each) { return !asked_.contains(each.second); });
 }
 
 std::string take_name(std::set<std::string>& taken, const std::string& wish, const std::string& second) {

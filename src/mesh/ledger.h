@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/json_fields.h"
 #include "base/result.h"
@@ -53,8 +54,23 @@ BOOST_DESCRIBE_STRUCT(Ledger, (), (schema, links, ports, mgmt, ctrl))
 Result<Ledger> parse_ledger(std::string_view text, std::string file = "");
 std::string print_ledger(const Ledger& ledger);
 
-// The label of a use; a new one is the next that nobody has. `limit`: all are taken.
-Result<uint32_t> take_label(LabelSpace& space, const std::string& use);
+// Gives out the labels of one space, in constant time however many there are.
+class Labelling {
+ public:
+  explicit Labelling(LabelSpace& space);
+
+  // The label of a use; a new one is the next that nobody has. `limit`: all are taken.
+  Result<uint32_t> label_of(const std::string& use);
+
+  // Takes back the labels of all uses that nobody has asked for since this was made.
+  void forget_others();
+
+ private:
+  LabelSpace& space_;
+  uint32_t highest_ = 0;
+  std::unordered_set<uint32_t> taken_;  // complete once a round is over; empty until then
+  std::unordered_set<uint32_t> asked_;
+};
 
 // The first of these names that is free, or a numbered one; it is taken then.
 std::string take_name(std::set<std::string>& taken, const std::string& wish, const std::string& second);

@@ -11,7 +11,7 @@ namespace ledger_test {
 TEST(Ledger, ReadsBackWhatItWrote) {
   Ledger ledger;
   ledger.links["a/x b/y"] = {.a_name = "b", .b_name = "a"};
-  EXPECT_EQ(take_label(ledger.links["a/x b/y"].to_a, "flow").value(), 16U);
+  EXPECT_EQ(Labelling(ledger.links["a/x b/y"].to_a).label_of("flow").value(), 16U);
   ledger.mgmt["a"] = {7, "sha256:00"};
   ledger.ports["a"]["spiffe://acme/node/a"] = 1080;
   EXPECT_EQ(parse_ledger(print_ledger(ledger)).value(), ledger);
@@ -22,19 +22,30 @@ TEST(Ledger, ReadsBackWhatItWrote) {
 
 TEST(Ledger, LabelsStayAndAreNotReusedAtOnce) {
   LabelSpace space;
-  EXPECT_EQ(take_label(space, "a").value(), 16U);
-  EXPECT_EQ(take_label(space, "b").value(), 17U);
-  EXPECT_EQ(take_label(space, "a").value(), 16U);
+  Labelling labels(space);
+  EXPECT_EQ(labels.label_of("a").value(), 16U);
+  EXPECT_EQ(labels.label_of("b").value(), 17U);
+  EXPECT_EQ(labels.label_of("a").value(), 16U);
   space.labels.erase("a");
-  EXPECT_EQ(take_label(space, "c").value(), 18U);
-  EXPECT_EQ(take_label(space, "a").value(), 19U);
+  EXPECT_EQ(labels.label_of("c").value(), 18U);
+  EXPECT_EQ(labels.label_of("a").value(), 19U);
 }
 
 TEST(Ledger, AfterARoundFreeLabelsAreFound) {
   LabelSpace space{.next = kMaxLabel, .labels = {{"a", 16}, {"b", 18}}};
-  EXPECT_EQ(take_label(space, "c").value(), kMaxLabel);
-  EXPECT_EQ(take_label(space, "d").value(), 17U);
-  EXPECT_EQ(take_label(space, "e").value(), 19U);
+  Labelling labels(space);
+  EXPECT_EQ(labels.label_of("c").value(), kMaxLabel);
+  EXPECT_EQ(labels.label_of("d").value(), 17U);
+  EXPECT_EQ(labels.label_of("e").value(), 19U);
+}
+
+TEST(Ledger, WhatNobodyAskedForIsForgotten) {
+  LabelSpace space{.next = 19, .labels = {{"a", 16}, {"b", 17}, {"c", 18}}};
+  Labelling labels(space);
+  EXPECT_EQ(labels.label_of("b").value(), 17U);
+  EXPECT_EQ(labels.label_of("d").value(), 19U);
+  labels.forget_others();
+  EXPECT_EQ(space, (LabelSpace{.next = 20, .labels = {{"b", 17}, {"d", 19}}}));
 }
 
 TEST(Ledger, NamesAreFree) {
