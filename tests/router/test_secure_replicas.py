@@ -6,7 +6,7 @@ import threading
 import pytest
 import upstreams
 import wire
-from certificates import Authority
+from certificates import Authority, write
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, RequestReceived, StreamEnded
@@ -161,3 +161,119 @@ def test_a_place_that_is_no_good_is_quarantined(router, secure, authority):
     running = router(None)
     said = running.load(served({"address": behind.address}))
     assert "whom to believe at a tls: address" in str(said["quarantined"]), said
+
+
+class Whole:
+    """TLS of which every piece is seen: what is said and that nothing more comes may leave in one piece."""
+
+    def __init__(self, connection, context, **more):
+        self.connection, self.came, self.going = connection, ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.came, self.going, **more)
+        self.until(self.tls.do_handshake)
+
+    def until(self, step):
+        while True:
+            try:
+                done = step()
+                self.flush()
+                return done
+            except ssl.SSLWantReadError:
+                self.flush()
+                data = self.connection.recv(1 << 16)
+                assert data, "the other end has closed"
+                self.came.write(data)
+
+    def flush(self):
+        if data := self.going.read():
+            self.connection.sendall(data)
+
+    def recv(self, size):
+        try:
+            return self.until(lambda: self.tls.read(size))
+        except ssl.SSLZeroReturnError:
+            return b""
+
+    def last(self, data):
+        """The last bytes, and the end behind them, in one piece; the connection below stays open."""
+        self.tls.write(data)
+        try:
+            self.tls.unwrap()
+        except ssl.SSLWantReadError:
+            pass
+        self.flush()
+
+
+def ending(authority, begin, answers, protocol):
+    """A replica with TLS, to whose nth request `answers` says what the last bytes are."""
+    made = server(*authority.sign("ending-server", "shop.example"), protocol)
+
+    def script(connection, _):
+        tls = Whole(connection, made, server_side=True)
+        answers(tls, wire.Stream(tls))
+        over.wait()
+
+    over = threading.Event()
+    behind = begin(upstreams.Upstream(script))
+    behind.address, behind.over = behind.address.replace("tcp:", "tls:"), over
+    return behind
+
+
+def test_an_http2_replica_that_ends_behind_its_last_bytes_is_noticed(router, authority, begin):
+    """The end of TLS comes with the half of an answer, and the connection below stays open."""
+    def answers(tls, _):
+        speaker = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        speaker.initiate_connection()
+        while True:
+            for event in speaker.receive_data(tls.recv(1 << 16)):
+                if isinstance(event, RequestReceived):
+                    speaker.send_headers(event.stream_id, [(":status", "200")])
+                    speaker.send_data(event.stream_id, b"half")
+                    tls.last(speaker.data_to_send())
+                    return
+
+    behind = ending(authority, begin, answers, "h2")
+    try:
+        running = router(served(at(behind, authority, server_name="shop.example"), transport="http2"))
+        for _ in range(3):
+            with pytest.raises((wire.Ended, ConnectionResetError)):
+                wire.ask(running.endpoint)
+        assert behind.taken == 3, "none of these connections is used again"
+    finally:
+        behind.over.set()
+
+
+@pytest.mark.parametrize("ends", ["replica", "client"])
+def test_an_end_behind_the_last_bytes_of_a_tunnel_is_passed_on(router, authority, begin, tmp_path, ends):
+    heard = []
+
+    def answers(tls, stream):
+        wire.read_request(stream)
+        switched = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: words\r\n\r\n"
+        if ends == "replica":
+            tls.last(switched + b"goodbye")
+            return
+        tls.tls.write(switched)
+        tls.flush()
+        heard.append(stream.rest())
+        tls.last(b"heard")
+
+    behind = ending(authority, begin, answers, "http/1.1")
+    write(tmp_path / "certificates/app", "app.example")
+    try:
+        running = router(served(at(behind, authority, server_name="shop.example")), "--listen", "127.0.0.1:0,tls",
+                         "--certificates", str(tmp_path / "certificates"))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with wire.connect(running.facts["listen"][1].removesuffix(",tls")) as below:
+            client = Whole(below, context, server_hostname="app.example")
+            client.tls.write(wire.request(headers=[("Connection", "Upgrade"), ("Upgrade", "words")]))
+            client.flush()
+            stream = wire.Stream(client)
+            assert wire.read_head(stream).status == 101
+            if ends == "client":
+                client.last(b"goodbye")
+            assert stream.rest() == (b"heard" if ends == "client" else b"goodbye")
+        if ends == "client":
+            assert heard == [b"goodbye"]
+    finally:
+        behind.over.set()

@@ -155,6 +155,7 @@ class Proxy {
   void linger(Client& client);
   void fire(Client& client);
   void wake(Endpoint& endpoint);
+  static void note_read(Endpoint& endpoint, ssize_t size, const Secured* tls);
   bool is_trusted(Peer& peer);
   bool enter(const IpBytes& ip);
   bool make_room();

@@ -117,14 +117,20 @@ bool Proxy::take_input(Client& client, std::string_view& bytes) {
     client_ended(client);
     return false;
   }
-  // What comes next is told again.
-  if (static_cast<size_t>(size) < kReadBytes && !client.end_near) client.readable = false;
+  note_read(client, size, client.peer.tls);
   bytes = {input_.get(), static_cast<size_t>(size)};
   if (partial) {
     buffers_.append(client.in, bytes);
     bytes = client.in->view();
   }
   return true;
+}
+
+// So much was read. What comes next is told again, but for an end: one that was told before is still to be read, and
+// that of TLS may have come with the last bytes.
+void Proxy::note_read(Endpoint& endpoint, ssize_t size, const Secured* tls) {
+  endpoint.end_near = endpoint.end_near || (tls != nullptr && tls->has_ended());
+  if (static_cast<size_t>(size) < kReadBytes && !endpoint.end_near) endpoint.readable = false;
 }
 
 // Once its TLS is settled, it has as long as any other for its first request.

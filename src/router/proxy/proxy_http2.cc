@@ -156,7 +156,7 @@ void Proxy::progress(Http2Connection& connection) {
       close(connection);
       return;
     }
-    if (static_cast<size_t>(size) < kReadBytes && !connection.end_near) connection.readable = false;
+    note_read(connection, size, connection.peer.tls);
     if (!connection.closing) receive(connection, {input_.get(), static_cast<size_t>(size)});
     pump(connection);
   }

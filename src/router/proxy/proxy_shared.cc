@@ -300,7 +300,7 @@ void Proxy::progress(SharedUpstream& shared) {
       close(shared);
       return;
     }
-    if (static_cast<size_t>(size) < kReadBytes && !shared.end_near) shared.readable = false;
+    note_read(shared, size, wire_.secured(shared.fd));
     pump(shared);
   }
   if (shared.fd < 0) return;

@@ -86,11 +86,7 @@ void Proxy::read(Upstream& upstream) {
       }
       return;
     }
-    if (upstream.replica->tls && !upstream.stream) {
-      const Secured* tls = wire_.secured(upstream.fd);
-      upstream.end_near = upstream.end_near || (tls != nullptr && tls->has_ended());
-    }
-    if (static_cast<size_t>(size) < kReadBytes && !upstream.end_near) upstream.readable = false;
+    note_read(upstream, size, upstream.replica->tls && !upstream.stream ? wire_.secured(upstream.fd) : nullptr);
     std::string_view bytes(input_.get(), static_cast<size_t>(size));
     // What is kept may have to grow while it is read from; it is only ever a part of a head.
     Buffer* whole = nullptr;
