@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "crypto/key_file.h"
 #include "crypto/sha256.h"
+#include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/router_fleet.h"
 #include "engine/caller_words.h"
 #include "host/flows/flow_views.h"
@@ -110,6 +111,10 @@ Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_
   if (auto* fleet = opening.concepts.tools.find<deploy::RouterFleet>();
       fleet != nullptr && home_->postgres != nullptr) {
     fleet->lead_with(home_->postgres->token());
+  }
+  if (auto* programs = opening.concepts.tools.find<deploy::local_runtime::LocalHost>();
+      programs != nullptr && opening.store) {
+    programs->set_machine(opening.store->replica);
   }
   if (auto* backups = opening.concepts.tools.find<HomeBackups>()) {
     backups_ = backups->attach({.store = archiving_,

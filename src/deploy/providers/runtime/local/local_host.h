@@ -131,6 +131,11 @@ class LocalHost {
     std::string service_;
   };
 
+  // The name of the control plane's replica that this process is, where several share a store; otherwise empty. Set
+  // before anything runs.
+  void set_machine(std::string name) { machine_ = std::move(name); }
+  const std::string& machine() const { return machine_; }
+
   // Whether replicas can be made at all; the error says why not.
   Result<void> check_home();
   // `invalid` and other codes for what is no bundle that can run as a process. With the hash of what was deployed from
@@ -198,6 +203,7 @@ class LocalHost {
   Disk& disk_;
   process::Replicas& replicas_;
   Place place_;
+  std::string machine_;
   mutable std::mutex mutex_;
   std::condition_variable turned_;
   std::map<std::string, Queue> queues_;  // of the services that somebody works on

@@ -2,6 +2,7 @@
 // begin and journaled, so an effect that is performed again after a crash finds what it has started.
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include "base/json.h"
@@ -23,6 +24,8 @@ namespace {
 
 constexpr int64_t kSlow_us = 500'000;
 constexpr size_t kMostFormer = 10;
+// Later than any deadline: no attempt of this process would help, so the engine ends the action at once.
+constexpr int64_t kNotByThisProcess_ms = std::numeric_limits<int64_t>::max() / 4;
 
 std::optional<LocalRuntimeFound> service_of(const State& state, const std::string& instance) {
   auto found = state.find_by_instance(instance);
@@ -78,6 +81,28 @@ int64_t storage_number(const State& state, const std::string& name) {
 
 // Whether a folder may have this name.
 bool is_plain(const std::string& name) { return read<bundle::Name>(json::value(name)).has_value(); }
+
+// The machine that a storage is on, if that is known.
+std::optional<std::string> machine_of_storage(const State& state, const std::string& name) {
+  for (const auto& each : state.storage_machines()) {
+    if (each.value.storage == name) return each.value.machine;
+  }
+  return std::nullopt;
+}
+
+void keep_storage(State& state, const std::string& name, const std::optional<std::string>& machine) {
+  if (storage_number(state, name) < 0) state.storages().push(name);
+  if (machine && !machine_of_storage(state, name)) state.storage_machines().push({.storage = name, .machine = *machine});
+}
+
+void drop_storage(State& state, const std::string& name) {
+  if (const int64_t number = storage_number(state, name); number >= 0) state.storages().erase(number);
+  for (const auto& each : state.storage_machines()) {
+    if (each.value.storage != name) continue;
+    state.storage_machines().erase(each.number);
+    return;
+  }
+}
 
 std::string storage_of(const LocalRuntimeFound& service) {
   return service.record.storage.empty() ? service.id.text() : service.record.storage;
@@ -161,6 +186,29 @@ void keep_programs(State& state, const LocalRuntimeId& service, Ok& ok) {
   for (const LocalRuntimeProgram& each : ok.programs) {
     ok.replicas.push_back({.name = each.name, .endpoint = each.endpoint});
   }
+}
+
+// What is told where another replica of the control plane would have to do the work, if that is so.
+std::optional<lang::Again> elsewhere(const LocalHost& host, const std::optional<std::string>& machine) {
+  if (!machine || host.machine().empty() || *machine == host.machine()) return std::nullopt;
+  return lang::Again{.reason = "it is on the machine of the replica " + *machine + ", and " + host.machine() +
+                               " leads: it is left alone until " + *machine + " leads again",
+                     .after_ms = kNotByThisProcess_ms};
+}
+
+std::optional<lang::Again> service_elsewhere(const LocalHost& host, const std::string& service, Effect& effect) {
+  lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
+  const auto found = State(rows).get(LocalRuntimeId(service));
+  return found ? elsewhere(host, found->machine) : std::nullopt;
+}
+
+std::optional<lang::Again> storage_elsewhere(const LocalHost& host, const std::string& storage, Effect& effect) {
+  lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
+  return elsewhere(host, machine_of_storage(State(rows), storage));
+}
+
+std::optional<std::string> own_machine(const LocalHost& host) {
+  return host.machine().empty() ? std::nullopt : std::optional(host.machine());
 }
 
 using Brought = LocalHost::Brought;
@@ -332,22 +380,27 @@ Provision::Performed LocalRuntime::perform_provision(const ProvisionWork& work, 
   auto& host = effect.tool<LocalHost>();
   if (auto usable = host.check_home(); !usable) return Provision::HomeUnusable{.reason = usable.error().message};
   auto settings = parse_local_settings(work.config);
+  if (settings && settings->storage) {
+    if (auto other = storage_elsewhere(host, settings->storage->text, effect)) return *other;
+  }
   if (settings && settings->port) {
     for (int64_t i = 0; i < 2 * int64_t{settings->replicas}; ++i) {
       const auto port = static_cast<uint16_t>(*settings->port + i);
       if (process::is_port_taken(port)) return Provision::PortInUse{.port = port};
     }
   }
-  return Provision::Ok{};
+  return Provision::Ok{.machine = own_machine(host)};
 }
 
 Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Provision::Outcome& outcome,
                                                   State& state) {
   auto settings = parse_local_settings(ask.config);
   if (ended_of(outcome) != Provision::Ended::ok || !settings) return outcome;
+  const auto machine = get<Provision::Ok>(outcome).machine;
   auto found = service_of(state, ask.instance);
   LocalRuntimeId service = found ? found->id : state.add({.instance = ask.instance});
   state.edit(service, [&](LocalRuntimeRecord& record) {
+    record.machine = machine;
     record.replicas = record.ports = settings->replicas;
     record.port.reset();
     if (settings->port) record.port = *settings->port;
@@ -357,11 +410,12 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     if (!settings->variables.empty()) record.variables = json::serialize(json::value_from(settings->variables));
     record.health.reset();
     if (settings->health) record.health = json::serialize(*settings->health);
-    if (!record.storage.empty() && storage_number(state, record.storage) < 0) state.storages().push(record.storage);
+    if (!record.storage.empty()) keep_storage(state, record.storage, machine);
   });
   return Provision::Ok{.service = service,
                        .endpoint = "local:" + service.text(),
-                       .storage = settings->storage ? settings->storage->text : ""};
+                       .storage = settings->storage ? settings->storage->text : "",
+                       .machine = machine};
 }
 
 Deploy::Begun LocalRuntime::begin_deploy(const Deploy& ask, State& state) {
@@ -375,6 +429,7 @@ Deploy::Begun LocalRuntime::begin_deploy(const Deploy& ask, State& state) {
 
 Deploy::Performed LocalRuntime::perform_deploy(const DeployWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.service);
   Deploy::Performed performed = run_instead(host, work, effect);
   (void)tidy(host, effect);
@@ -415,6 +470,7 @@ Rollback::Begun LocalRuntime::begin_rollback(const Rollback& ask, State& state) 
 
 Rollback::Performed LocalRuntime::perform_rollback(const RollbackWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.deploy.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.deploy.service);
   auto brought = bring_up_or_say(host, work.deploy, effect);
   if (auto* reason = std::get_if<std::string>(&brought)) return Rollback::Failed{.reason = *reason};
@@ -474,6 +530,7 @@ Scale::Begun LocalRuntime::begin_scale(const Scale& ask, State& state) {
 
 Scale::Performed LocalRuntime::perform_scale(const ScaleWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.deploy.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.deploy.service);
   auto brought = bring_up_or_say(host, work.deploy, effect);
   if (auto* reason = std::get_if<std::string>(&brought)) return Scale::Failed{.reason = *reason};
@@ -547,6 +604,7 @@ Renew::Begun LocalRuntime::begin_renew(const Renew& ask, State& state) {
 
 Renew::Performed LocalRuntime::perform_renew(const RenewWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.deploy.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.deploy.service);
   auto bundle = host.open(work.deploy.artifact, work.deploy.hash);
   if (!bundle) return Renew::Failed{.reason = to_string(bundle.error())};
@@ -595,6 +653,7 @@ Reload::Begun LocalRuntime::begin_reload(const Reload& ask, State& state) {
 
 Reload::Performed LocalRuntime::perform_reload(const ReloadWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.deploy.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.deploy.service);
   auto bundle = host.open(work.deploy.artifact, work.deploy.hash);
   if (!bundle) return Reload::Failed{.reason = to_string(bundle.error())};
@@ -625,6 +684,7 @@ Release::Begun LocalRuntime::begin_release(const Release& ask, State& state) {
 
 Release::Performed LocalRuntime::perform_release(const ReleaseWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.service);
   host.await_unused(work.replica, [&] { return effect.cancelled(); });
   if (auto stopped = host.take_down({work.replica}); !stopped) return lang::Again{.reason = stopped.error().message};
@@ -646,6 +706,7 @@ Repair::Begun LocalRuntime::begin_repair(const Repair& ask, State& state) {
 
 Repair::Performed LocalRuntime::perform_repair(const RepairWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.deploy.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.deploy.service);
   const LocalRuntimeId service(work.deploy.service);
   if (!is_still_its(work.deploy.service, effect)) return Repair::Busy{.service = service};
@@ -699,6 +760,7 @@ Destroy::Begun LocalRuntime::begin_destroy(const Destroy& ask, State& state) {
 Destroy::Performed LocalRuntime::perform_destroy(const DestroyWork& work, Effect& effect) {
   if (work.service.empty()) return Destroy::Ok{};
   auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, work.service, effect)) return *other;
   const LocalHost::Turn turn(host, work.service);
   auto names = host.replicas_of(work.service);
   if (!names) return Destroy::Stuck{.reason = to_string(names.error())};
@@ -731,18 +793,21 @@ MakeStorage::Begun LocalRuntime::begin_make_storage(const MakeStorage& ask, Stat
   if (!is_plain(name) || !std::ranges::all_of(ask.names, is_plain)) {
     return MakeStorage::Result(MakeStorage::Failed{.storage = ask.storage, .reason = "a storage has a plain name"});
   }
-  if (storage_number(state, name) < 0) state.storages().push(name);
+  keep_storage(state, name, std::nullopt);
   return MakeStorageWork{.storage = name, .names = ask.names};
 }
 
 MakeStorage::Performed LocalRuntime::perform_make_storage(const MakeStorageWork& work, Effect& effect) {
-  auto made = effect.tool<LocalHost>().make_storage(work.storage, work.names);
+  auto& host = effect.tool<LocalHost>();
+  if (auto other = storage_elsewhere(host, work.storage, effect)) return *other;
+  auto made = host.make_storage(work.storage, work.names);
   if (!made) return MakeStorage::Failed{.storage = work.storage, .reason = made.error().message};
-  return MakeStorage::Ok{.storage = work.storage};
+  return MakeStorage::Ok{.storage = work.storage, .machine = own_machine(host)};
 }
 
-MakeStorage::Outcome LocalRuntime::finish_make_storage(const MakeStorage&, const MakeStorage::Outcome& outcome,
-                                                       State&) {
+MakeStorage::Outcome LocalRuntime::finish_make_storage(const MakeStorage& ask, const MakeStorage::Outcome& outcome,
+                                                       State& state) {
+  if (const auto* ok = get_if<MakeStorage::Ok>(&outcome)) keep_storage(state, lower(ask.storage), ok->machine);
   return outcome;
 }
 
@@ -758,7 +823,9 @@ UnmakeStorage::Begun LocalRuntime::begin_unmake_storage(const UnmakeStorage& ask
 }
 
 UnmakeStorage::Performed LocalRuntime::perform_unmake_storage(const UnmakeStorageWork& work, Effect& effect) {
-  auto empty = effect.tool<LocalHost>().unmake_storage(work.storage);
+  auto& host = effect.tool<LocalHost>();
+  if (auto other = storage_elsewhere(host, work.storage, effect)) return *other;
+  auto empty = host.unmake_storage(work.storage);
   if (!empty) return UnmakeStorage::Failed{.storage = work.storage, .reason = empty.error().message};
   return UnmakeStorage::Ok{.storage = work.storage, .empty = *empty};
 }
@@ -767,7 +834,7 @@ UnmakeStorage::Outcome LocalRuntime::finish_unmake_storage(const UnmakeStorage& 
                                                            const UnmakeStorage::Outcome& outcome, State& state) {
   const auto* ok = get_if<UnmakeStorage::Ok>(&outcome);
   if (ok == nullptr || !ok->empty) return outcome;
-  if (int64_t number = storage_number(state, lower(ask.storage)); number >= 0) state.storages().erase(number);
+  drop_storage(state, lower(ask.storage));
   return outcome;
 }
 
@@ -783,7 +850,9 @@ ForgetStorage::Begun LocalRuntime::begin_forget_storage(const ForgetStorage& ask
 }
 
 ForgetStorage::Performed LocalRuntime::perform_forget_storage(const ForgetStorageWork& work, Effect& effect) {
-  auto gone = effect.tool<LocalHost>().forget_storage(work.storage);
+  auto& host = effect.tool<LocalHost>();
+  if (auto other = storage_elsewhere(host, work.storage, effect)) return *other;
+  auto gone = host.forget_storage(work.storage);
   if (!gone) return ForgetStorage::Stuck{.storage = work.storage, .reason = gone.error().message};
   return ForgetStorage::Ok{.storage = work.storage};
 }
@@ -791,7 +860,7 @@ ForgetStorage::Performed LocalRuntime::perform_forget_storage(const ForgetStorag
 ForgetStorage::Outcome LocalRuntime::finish_forget_storage(const ForgetStorage& ask,
                                                            const ForgetStorage::Outcome& outcome, State& state) {
   if (ended_of(outcome) != ForgetStorage::Ended::ok) return outcome;
-  if (int64_t number = storage_number(state, lower(ask.storage)); number >= 0) state.storages().erase(number);
+  drop_storage(state, lower(ask.storage));
   return outcome;
 }
 
@@ -820,7 +889,9 @@ Check::Begun LocalRuntime::begin_check(const Check& ask, State& state) {
 }
 
 Check::Performed LocalRuntime::perform_check(const CheckWork& work, Effect& effect) {
-  auto slowest_us = effect.tool<LocalHost>().ask_health(work.names);
+  auto& host = effect.tool<LocalHost>();
+  if (auto other = service_elsewhere(host, service_of_replica(work.names.front()), effect)) return *other;
+  auto slowest_us = host.ask_health(work.names);
   if (!slowest_us) return Check::Unreachable{};
   if (*slowest_us > kSlow_us) return Check::Degraded{.latencyMs = *slowest_us / 1000};
   return Check::Ok{.latencyMs = *slowest_us / 1000};

@@ -771,5 +771,45 @@ TEST_F(LocalRuntimeImageTest, ForgetsImagesOfThisHome) {
               HasSubstr("no container engine answers"));
 }
 
+// Two replicas of the control plane share a store, and the second one leads.
+TEST_F(LocalRuntimeTest, WhatIsOnAnotherMachineIsLeftAlone) {
+  host.set_machine("east");
+  harness.invoke(MakeStorage{.storage = "files", .names = {"a"}}).as<MakeStorage::Ok>();
+  provision(R"({"storage": "files"})");
+  const std::string artifact = server("v1");
+  deploy(artifact).as<Deploy::Ok>();
+  deploy(server("v2"), "2").as<Deploy::Ok>();
+  const auto before = running();
+  const lang::EngineEnd expected{lang::EngineOutcome::unavailable,
+                                 "it is on the machine of the replica east, and west leads: it is left alone until "
+                                 "east leads again"};
+  host.set_machine("west");
+  EXPECT_EQ(deploy(artifact).engine(), expected);
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Scale{.instance = "i", .replicas = 2}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Reload{.instance = "i"}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Repair{.service = LocalRuntimeId(service())}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Check{.instance = "i"}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Destroy{.instance = "i"}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Renew{.instance = "i"}).as<Renew::Abandoned>().reason, expected.message);
+  EXPECT_EQ(harness.invoke(MakeStorage{.storage = "files", .names = {"b"}}).engine(), expected);
+  EXPECT_EQ(harness.invoke(Provision{.instance = "j", .config = R"({"storage": "files"})"}).engine(), expected);
+  EXPECT_EQ(running(), before);
+  // What it makes itself is its own.
+  harness.invoke(Provision{.instance = "k", .config = "{}"}).as<Provision::Ok>();
+  EXPECT_EQ(harness.invoke(Destroy{.instance = "k"}).as<Destroy::Ok>().instance, "k");
+
+  host.set_machine("east");
+  harness.invoke(Rollback{.instance = "i"}).as<Rollback::Ok>();
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  EXPECT_THAT(running(), ElementsAre());
+  host.set_machine("west");
+  EXPECT_EQ(harness.invoke(UnmakeStorage{.storage = "files"}).engine(), expected);
+  EXPECT_EQ(harness.invoke(ForgetStorage{.storage = "files"}).engine(), expected);
+  EXPECT_TRUE(*world.disk.exists(world.folder.path("storage/files")));
+  host.set_machine("east");
+  harness.invoke(ForgetStorage{.storage = "files"}).as<ForgetStorage::Ok>();
+}
+
 }  // namespace local_runtime_test
 }  // namespace sluice::deploy::local_runtime

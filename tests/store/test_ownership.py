@@ -1,0 +1,65 @@
+"""Programs belong to the replica of the control plane that started them: one that leads elsewhere leaves them alone, says
+on whose machine they are, and goes on with all that needs no machine."""
+
+import json
+import os
+import signal
+
+from test_histories import request
+from test_replicas import joined, leads, named
+from test_serve_on_postgres import get
+
+
+def pids(plane):
+    """The programs of a home that run."""
+    found = []
+    for state in sorted((plane.home / "runtime/replicas").glob("*/state.json")):
+        said = json.loads(state.read_text())
+        if said["phase"] == "running" and os.path.exists(f"/proc/{said['program']['pid']}"):
+            found.append(said["program"]["pid"])
+    return found
+
+
+ELSEWHERE = "it is on the machine of the replica east, and west leads: it is left alone until east leads again"
+
+
+def test_programs_of_another_machine_are_left_alone(started, plane, eventually):
+    server = started()
+    east = plane("east", server).serve(*named("east"))
+    url = east.data("up", east.root / "examples/hello", "--detach")["urls"][0]
+    east.run("up", east.root / "examples/hello-v2", "--share", "10%", "--detach")
+    before = pids(east)
+    assert len(before) == 2
+    west = joined(plane, server, "west", east).serve(*named("west"))
+    east.end(signal.SIGKILL)
+    eventually(lambda: leads(west) == "west", west.log)
+
+    rows = request(west, "GET", "/v1/state/LocalRuntime")[1]["rows"]
+    assert [each["value"]["machine"] for each in rows] == ["east", "east"]
+    service, instance = rows[0]["key"], rows[0]["value"]["instance"]
+    status, said = request(west, "POST", "/v1/actions/LocalRuntime/repair", {"input": {"service": service}})
+    assert (status, said["variant"], said["detail"]) == (503, "engine.unavailable", ELSEWHERE)
+    refused = west.run("do", "Runtime/scale", f"instance={instance}", "replicas=2", code=None)
+    assert refused.returncode != 0 and ELSEWHERE in refused.stdout + refused.stderr
+    refused = west.run("do", "Runtime/healthCheck", f"instance={instance}", code=None)
+    assert refused.returncode != 0
+    # What needs no machine goes on.
+    west.run("traffic", "set", "local", "hello@1=50%", "hello@2=50%")
+    west.run("traffic", "rollback", "local")
+    # One whose supervisor is lost is nobody's to start again, but its own machine's.
+    lost = next((east.home / "runtime/replicas").glob("*.0"))
+    supervisor = json.loads((lost / "state.json").read_text())["supervisor"]["pid"]
+    os.kill(supervisor, signal.SIGKILL)
+    eventually(lambda: len(pids(east)) == 1)
+    (kept,) = pids(east)
+    west.run("env", "create", "staging")
+    assert pids(east) == [kept] and pids(west) == []
+
+    east.serve(*named("east"))
+    west.end()
+    eventually(lambda: leads(east) == "east", east.log)
+    eventually(lambda: len(pids(east)) == 2 and kept in pids(east), east.log)
+    east.run("do", "Runtime/scale", f"instance={instance}", "replicas=2")
+    eventually(lambda: get(url)[0] == 200)
+    assert pids(west) == []
+    assert east.run("audit", "verify").returncode == 0
