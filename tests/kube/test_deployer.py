@@ -69,6 +69,24 @@ def test_refusals_have_their_codes_before_anything_is_accepted(served, cluster):
     assert served.ask("GET", "/mcp/tools", token=None)[0] == 200
 
 
+def test_without_a_token_only_this_machine_comes_in(noop_deployer):
+    """In a network of its own, whose loopback device has an address more: who comes from there is no neighbour."""
+    noop_deployer.policy(devInsecure=True)
+    script = """
+      ip link set lo up && ip address add 192.0.2.7/32 dev lo
+      "$SLUICE" deployer --listen 0.0.0.0:7088 --tls-own --tls-name 192.0.2.7 >"$HOME/deployer.log" 2>&1 & deployer=$!
+      code() { curl -sk -o "$HOME/$1" -w '%{http_code}\n' --retry 40 --retry-connrefused --retry-delay 1 "$2/mcp/tools"; }
+      code near https://127.0.0.1:7088
+      code far https://192.0.2.7:7088
+      kill $deployer; wait $deployer
+    """
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    ran = subprocess.run(["unshare", "--net", *as_root, "sh", "-c", script], capture_output=True, text=True, timeout=120,
+                         env={**noop_deployer.env, "SLUICE": str(noop_deployer.sluice), "HOME": str(noop_deployer.folder)})
+    assert ran.stdout.split() == ["200", "401"], ran.stderr + (noop_deployer.folder / "deployer.log").read_text()
+    assert json.loads((noop_deployer.folder / "near").read_text())["tools"]
+
+
 def test_the_seven_tools_and_the_wire_of_mcp(served):
     names = ["deployment.render", "deployment.dryRun", "deployment.diff", "deployment.apply", "deployment.delete",
              "deployment.status", "deployment.rollback"]
