@@ -173,6 +173,19 @@ def test_sessions_are_resumed_by_every_thread_and_by_the_next_worker(edge, event
     eventually(lambda: running.open_control().ask(op="stats")["worker_pid"] != worker, "the worker was not killed")
 
 
+def test_each_resumption_brings_a_ticket_for_the_next(edge):
+    """Clients of TLS 1.3 use a ticket once."""
+    running, made = edge(), context()
+    session, used = None, set()
+    for n in range(6):
+        with secure(running, "app.example", made, session) as sock:
+            assert ask(sock).status == 200
+            assert sock.session_reused == (n > 0)
+            session = sock.session
+        assert session.id not in used, "the same ticket again"
+        used.add(session.id)
+
+
 def test_handshakes_that_are_cut_slow_or_garbled_harm_nobody(edge):
     running = edge("--threads", "1")
     hello = hello_of("app.example")

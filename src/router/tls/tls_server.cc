@@ -160,7 +160,9 @@ struct TlsCallbacks {
                            OSSL_PARAM_construct_end()};
     if (EVP_MAC_CTX_set_params(mac, params) != 1) return -1;
     if (EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher.data(), iv, seals) != 1) return -1;
-    return renew ? 2 : 1;
+    // Of TLS 1.3 a client uses each ticket once, so that nobody can see that two connections are the same client's:
+    // without a new one it could resume as often as it has got some.
+    return renew || (seals == 0 && SSL_version(ssl) == TLS1_3_VERSION) ? 2 : 1;
   }
 };
 
