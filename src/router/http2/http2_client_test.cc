@@ -77,7 +77,8 @@ class Http2ClientTest : public testing::Test {
 TEST_F(Http2ClientTest, ARequestArrivesWithWhatIsTheRequestsOwn) {
   TestingReplica replica;
   Http2Counts counts;
-  Http2Session session(replica, counts);
+  SessionPages pages;
+  Http2Session session(replica, counts, pages);
   ask();
   answers.content = "milk";
   client.ask(

@@ -129,7 +129,8 @@ struct Http2Callbacks {
   }
 };
 
-Http2Session::Http2Session(Http2Events& events, Http2Counts& counts) : events_(events), counts_(counts) {
+Http2Session::Http2Session(Http2Events& events, Http2Counts& counts, SessionPages& pages)
+    : events_(events), counts_(counts), memory_(pages) {
   nghttp2_session_callbacks* callbacks = nullptr;
   require_http2(nghttp2_session_callbacks_new(&callbacks), "nghttp2_session_callbacks_new");
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Http2Callbacks::begin_headers);
@@ -147,10 +148,11 @@ Http2Session::Http2Session(Http2Events& events, Http2Counts& counts) : events_(e
   nghttp2_option_set_stream_reset_rate_limit(option, 2'000, 400);
   nghttp2_option_set_max_outbound_ack(option, 10'000);
   nghttp2_option_set_max_send_header_block_length(option, 2 * kMaxHeadBytes);
-  const int made = nghttp2_session_server_new2(&session_, callbacks, this, option);
+  const int made = nghttp2_session_server_new3(&session_, callbacks, this, option, memory_.allocator());
   nghttp2_option_del(option);
   nghttp2_session_callbacks_del(callbacks);
-  require_http2(made, "nghttp2_session_server_new2");
+  require_http2(made, "nghttp2_session_server_new3");
+  memory_.made();
   const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kMostStreams},
                                              {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kMaxHeadBytes},
                                              {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
@@ -160,13 +162,13 @@ Http2Session::Http2Session(Http2Events& events, Http2Counts& counts) : events_(e
                 "nghttp2_session_set_local_window_size");
 }
 
-Http2Session::~Http2Session() { nghttp2_session_del(session_); }
+Http2Session::~Http2Session() { nghttp2_session_del(session()); }
 
 bool Http2Session::receive(std::string_view bytes, int64_t now_ms) {
   now_ms_ = now_ms;
   if (ended_) return false;
   const ssize_t taken =
-      nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+      nghttp2_session_mem_recv(session(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (taken < 0) ended_ = true;  // nghttp2 has a GOAWAY to send, if that makes sense
   return !ended_ && !too_much_;
 }
@@ -174,13 +176,20 @@ bool Http2Session::receive(std::string_view bytes, int64_t now_ms) {
 std::string_view Http2Session::send(int64_t now_ms) {
   now_ms_ = now_ms;
   const uint8_t* bytes = nullptr;
-  const ssize_t size = nghttp2_session_mem_send(session_, &bytes);
+  const ssize_t size = nghttp2_session_mem_send(session(), &bytes);
   if (size < 0) ended_ = true;
   return size > 0 ? view_of(bytes, static_cast<size_t>(size)) : std::string_view();
 }
 
 bool Http2Session::has_ended() const {
-  return ended_ || (nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0);
+  return ended_ || (nghttp2_session_want_read(session()) == 0 && nghttp2_session_want_write(session()) == 0);
+}
+
+void Http2Session::rest() {
+  if (ended_ || memory_.rests() || nghttp2_session_want_write(session_) != 0) return;
+  head_ = {};
+  text_ = {};
+  memory_.rest();
 }
 
 void Http2Session::take_field(std::string_view name, std::string_view value) {
@@ -217,14 +226,14 @@ bool Http2Session::begin_request(int32_t id, bool ends) {
   if (!ends && !head.has_length) text_ += "transfer-encoding: chunked\r\n";
   text_ += "\r\n";
   void* stream = events_.request(id, text_, ends);
-  if (stream != nullptr) nghttp2_session_set_stream_user_data(session_, id, stream);
+  if (stream != nullptr) nghttp2_session_set_stream_user_data(session(), id, stream);
   return true;
 }
 
 void Http2Session::too_much(bool within) {
   if (within || too_much_) return;
   too_much_ = true;
-  nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+  nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 void Http2Session::count_reset() {
@@ -241,7 +250,7 @@ void Http2Session::interim(int32_t id, const ResponseHead& head) {
     if (stays_in_answer(head, {}, line)) fields.add(line.name, line.value);
   }
   const auto& all = fields.all();
-  nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, id, nullptr, all.data(), all.size(), nullptr);
+  nghttp2_submit_headers(session(), NGHTTP2_FLAG_NONE, id, nullptr, all.data(), all.size(), nullptr);
 }
 
 void Http2Session::answer(int32_t id, const ResponseHead& head, const Answering& answering, bool has_body) {
@@ -261,24 +270,24 @@ void Http2Session::answer(int32_t id, const ResponseHead& head, const Answering&
   }
   nghttp2_data_provider provider{.source = {}, .read_callback = Http2Callbacks::fill};
   const auto& all = fields.all();
-  nghttp2_submit_response(session_, id, all.data(), all.size(), has_body ? &provider : nullptr);
+  nghttp2_submit_response(session(), id, all.data(), all.size(), has_body ? &provider : nullptr);
 }
 
-void Http2Session::more(int32_t id) { nghttp2_session_resume_data(session_, id); }
+void Http2Session::more(int32_t id) { nghttp2_session_resume_data(session(), id); }
 
 void Http2Session::reset(int32_t id, uint32_t code) {
-  nghttp2_session_set_stream_user_data(session_, id, nullptr);
-  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, code);
+  nghttp2_session_set_stream_user_data(session(), id, nullptr);
+  nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, code);
 }
 
-void Http2Session::consumed(int32_t id, size_t bytes) { nghttp2_session_consume(session_, id, bytes); }
+void Http2Session::consumed(int32_t id, size_t bytes) { nghttp2_session_consume(session(), id, bytes); }
 
-void Http2Session::given_up(size_t bytes) { nghttp2_session_consume_connection(session_, bytes); }
+void Http2Session::given_up(size_t bytes) { nghttp2_session_consume_connection(session(), bytes); }
 
-void Http2Session::warn_of_end() { nghttp2_submit_shutdown_notice(session_); }
+void Http2Session::warn_of_end() { nghttp2_submit_shutdown_notice(session()); }
 
 void Http2Session::end() {
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_),
+  nghttp2_submit_goaway(session(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session()),
                         NGHTTP2_NO_ERROR, nullptr, 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "router/http1/head_writer.h"
 #include "router/http1/http1_parser.h"
+#include "router/http2/session_memory.h"
 
 struct nghttp2_session;
 
@@ -67,7 +68,7 @@ struct Http2Counts {
 
 class Http2Session {
  public:
-  Http2Session(Http2Events& events, Http2Counts& counts);
+  Http2Session(Http2Events& events, Http2Counts& counts, SessionPages& pages);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -78,6 +79,9 @@ class Http2Session {
   std::string_view send(int64_t now_ms);
   // Whether there is nothing more to say or to hear.
   bool has_ended() const;
+
+  // Puts its memory away until it is called again, if there is nothing to say.
+  void rest();
 
   // May be called from within events, too.
   void interim(int32_t id, const ResponseHead& head);
@@ -105,6 +109,11 @@ class Http2Session {
     size_t bytes = 0;
   };
 
+  // Every use goes through here: its memory may be put away.
+  nghttp2_session* session() const {
+    memory_.wake();
+    return session_;
+  }
   void take_field(std::string_view name, std::string_view value);
   bool begin_request(int32_t id, bool ends);
   void too_much(bool within);
@@ -112,6 +121,7 @@ class Http2Session {
 
   Http2Events& events_;
   Http2Counts& counts_;
+  mutable SessionMemory memory_;
   nghttp2_session* session_ = nullptr;
   Head head_;
   std::string text_;

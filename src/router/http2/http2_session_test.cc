@@ -41,7 +41,8 @@ constexpr std::string_view kSettings("\0\0\0\4\0\0\0\0\0", 9);
 TEST(Http2Session, WritesAHeadAsLines) {
   TestingEvents events;
   Http2Counts counts;
-  Http2Session session(events, counts);
+  SessionPages pages;
+  Http2Session session(events, counts, pages);
   EXPECT_TRUE(session.receive(kHttp2Preface, 0));
   EXPECT_TRUE(session.receive(kSettings, 0));
   for (char c : kRequest) EXPECT_TRUE(session.receive({&c, 1}, 0)) << "in whatever pieces";
@@ -56,7 +57,8 @@ TEST(Http2Session, WritesAHeadAsLines) {
 TEST(Http2Session, WhatIsNoPrefaceEndsIt) {
   TestingEvents events;
   Http2Counts counts;
-  Http2Session session(events, counts);
+  SessionPages pages;
+  Http2Session session(events, counts, pages);
   EXPECT_FALSE(session.receive("GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n", 0));
   EXPECT_TRUE(session.has_ended());
   EXPECT_TRUE(events.heads.empty());
@@ -65,12 +67,61 @@ TEST(Http2Session, WhatIsNoPrefaceEndsIt) {
 TEST(Http2Session, AStreamThatIsResetIsNotToldOfAgain) {
   TestingEvents events;
   Http2Counts counts;
-  Http2Session session(events, counts);
+  SessionPages pages;
+  Http2Session session(events, counts, pages);
   session.receive(std::string(kHttp2Preface) + std::string(kSettings) + std::string(kRequest), 0);
   session.reset(events.ids[0], 8);
   while (!session.send(0).empty()) {
   }
   EXPECT_EQ(events.ended, 0);
+}
+
+// A request of stream 1 whose x-own goes into the table of both ends, one of stream 3 that only points there, and one
+// of stream 5 to be answered with a body.
+TEST(Http2Session, RestsBetweenRequestsAndKnowsWhatItKnew) {
+  const std::string first =
+      std::string("\0\0\x1c\1\5\0\0\0\1", 9) + "\x82\x86\x84\x41\x0cshop.example\x40\x05x-own\x03yes";
+  const std::string again = std::string("\0\0\5\1\5\0\0\0\3", 9) + "\x82\x86\x84\xbf\xbe";
+  TestingEvents events;
+  Http2Counts counts;
+  SessionPages pages;
+  Http2Session resting(events, counts, pages);
+  TestingEvents other_events;
+  Http2Session awake(other_events, counts, pages);
+  auto said = [](Http2Session& session) {
+    std::string all;
+    for (std::string_view piece = session.send(0); !piece.empty(); piece = session.send(0)) all += piece;
+    return all;
+  };
+  ResponseHead head;
+  const std::string answer = "HTTP/1.1 204 No Content\r\nx-own: no\r\n\r\n";
+  ASSERT_EQ(parse_response_head(answer, head), Parsed::complete);
+  for (const std::string& bytes : {std::string(kHttp2Preface) + std::string(kSettings), first, again}) {
+    const size_t before = events.ids.size();
+    for (auto [session, seen] : {std::pair(&resting, &events), std::pair(&awake, &other_events)}) {
+      EXPECT_TRUE(session->receive(bytes, 0));
+      if (seen->ids.size() > before) session->answer(seen->ids.back(), head, {}, false);
+    }
+    EXPECT_EQ(said(resting), said(awake));
+    resting.rest();
+    resting.rest();
+  }
+  EXPECT_EQ(events.heads, other_events.heads);
+  ASSERT_EQ(events.heads.size(), 2U);
+  EXPECT_EQ(events.heads[1], "GET / HTTP/1.1\r\nhost: shop.example\r\nx-own: yes\r\n\r\n");
+  EXPECT_FALSE(resting.has_ended());
+  resting.rest();
+  resting.end();
+  EXPECT_NE(said(resting), "");
+}
+
+TEST(Http2Session, DoesNotRestWithSomethingToSay) {
+  TestingEvents events;
+  Http2Counts counts;
+  SessionPages pages;
+  Http2Session session(events, counts, pages);
+  session.rest();
+  EXPECT_FALSE(session.send(0).empty()) << "its settings";
 }
 
 TEST(Http2Session, AllowanceComesBackWithTime) {

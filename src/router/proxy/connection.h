@@ -102,6 +102,7 @@ struct Http2Connection : Endpoint {
   uint32_t count = 0;    // of them
   bool closing = false;  // it closes once all is written
   bool lingers = false;  // all is written; it reads until the other end has closed, too
+  int64_t idle_until_ms = 0;
   std::unique_ptr<Http2Events> events;
   std::unique_ptr<Http2Session> session;
   Http2Connection* prev = nullptr;  // all of the thread

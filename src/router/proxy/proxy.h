@@ -175,6 +175,7 @@ class Proxy {
   void end_streams(Http2Connection& connection);
   void close(Http2Connection& connection);
   void fire(Http2Connection& connection);
+  void wait_for_streams(Http2Connection& connection);
   void begin_stop(Http2Connection& connection);
   void progress_stream(Client& client);
   std::string_view next_body(Exchange& exchange, std::string_view content, bool last);
@@ -289,6 +290,7 @@ class Proxy {
   Slab<Client> clients_;
   Slab<Upstream> upstreams_;
   Slab<Exchange> exchanges_;
+  SessionPages session_pages_;
   Slab<Http2Connection> connections_;
   Slab<SharedUpstream> shared_;
   size_t upstream_streams_ = 0;  // of the upstreams

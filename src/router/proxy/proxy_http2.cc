@@ -10,6 +10,8 @@ namespace sluice::router {
 namespace {
 
 constexpr int64_t kIdle_ms = 75'000;
+constexpr int64_t kRest_ms = 1'000;  // without a stream, until its memory is put away
+constexpr int64_t kRestAgain_ms = 10'000;
 constexpr int64_t kUnwritten_ms = 60'000;
 constexpr int64_t kLingers_ms = 2'000;
 constexpr int64_t kSecondWarning_ms = 1'000;
@@ -117,12 +119,12 @@ void Proxy::become_http2(Client& client, std::string_view bytes) {
   connection.end_near = client.end_near;
   connection.peer = client.peer;
   connection.events = std::make_unique<Http2Streams>(*this, connection);
-  connection.session = std::make_unique<Http2Session>(*connection.events, http2_counts_);
+  connection.session = std::make_unique<Http2Session>(*connection.events, http2_counts_, session_pages_);
   connection.next = all_connections_;
   if (all_connections_ != nullptr) all_connections_->prev = &connection;
   all_connections_ = &connection;
   wire_.hand_over(connection.fd, connection);
-  timers_.set(connection.timer, now_.monotonic_ms() + kIdle_ms);
+  wait_for_streams(connection);
   add_spare(connection);
   receive(connection, bytes);
   wake(connection);
@@ -205,7 +207,7 @@ void Proxy::pump(Http2Connection& connection) {
     if (connection.out->size() > 0) continue;
     buffers_.give_up(connection.out);
     timers_.clear(connection.timer);
-    if (connection.count == 0) timers_.set(connection.timer, now_.monotonic_ms() + kIdle_ms);
+    if (connection.count == 0) wait_for_streams(connection);
   }
   if (connection.fd < 0 || connection.out != nullptr || connection.lingers) return;
   if (!connection.closing && !connection.session->has_ended()) return;
@@ -246,9 +248,22 @@ void Proxy::fire(Http2Connection& connection) {
     close(connection);
     return;
   }
+  const int64_t now_ms = now_.monotonic_ms();
+  if (connection.count == 0 && !stopping_ && now_ms < connection.idle_until_ms) {
+    connection.session->rest();
+    timers_.set(connection.timer, std::min(connection.idle_until_ms, now_ms + kRestAgain_ms));
+    return;
+  }
   connection.session->end();
   if (connection.count == 0) connection.closing = true;
   pump(connection);
+}
+
+// What comes without a stream, such as a PING, wakes its session and does not keep it.
+void Proxy::wait_for_streams(Http2Connection& connection) {
+  const int64_t now_ms = now_.monotonic_ms();
+  connection.idle_until_ms = now_ms + kIdle_ms;
+  timers_.set(connection.timer, now_ms + kRest_ms);
 }
 
 // A warning, so that what is on its way is still taken, and a second later the last word.
@@ -385,7 +400,7 @@ void Proxy::leave_connection(Client& client) {
   --streams_;
   if (--connection.count == 0 && !connection.lingers) {
     if (connection.out == nullptr && !stopping_) {
-      timers_.set(connection.timer, now_.monotonic_ms() + kIdle_ms);
+      wait_for_streams(connection);
       add_spare(connection);
     }
     if (stopping_) connection.session->end();

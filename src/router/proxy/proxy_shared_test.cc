@@ -18,7 +18,7 @@ constexpr uint32_t kRefusedStream = 7;
 // A replica at the other end of a connection that the proxy has made: the router's own server side.
 class Replica final : public Http2Events {
  public:
-  Replica(TestingProxy& proxy, int fd) : proxy_(proxy), fd_(fd), session(*this, counts_) { flow(); }
+  Replica(TestingProxy& proxy, int fd) : proxy_(proxy), fd_(fd), session(*this, counts_, pages_) { flow(); }
 
   void* request(int32_t id, std::string_view head, bool) override {
     ids.push_back(id);
@@ -80,6 +80,7 @@ class Replica final : public Http2Events {
   int fd_;
   size_t taken_ = 0;
   Http2Counts counts_;
+  SessionPages pages_;
 
  public:
   Http2Session session;
