@@ -1,11 +1,13 @@
 // OpenSSL's objects, shared by all connections that show them.
 #include "crypto/identity.h"
 
+#include <openssl/decoder.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
 #include <algorithm>
 
+#include "crypto/chain.h"
 #include "crypto/evp.h"
 
 namespace sluice::crypto {
@@ -19,28 +21,51 @@ bool is_same_host(std::string_view name, std::string_view host) {
   });
 }
 
+// Without a callback OpenSSL would ask for a passphrase at the terminal.
+int refuse(char*, int, int, void*) { return -1; }
+
+// Where the kind of key is known OpenSSL 3 need not try all that it knows, which takes four times as long: with
+// thousands of certificates this is what a start waits for.
+EVP_PKEY* read_key_like(std::string_view pem, const EVP_PKEY* other) {
+  EVP_PKEY* key = nullptr;
+  const std::unique_ptr<OSSL_DECODER_CTX, FreeWith<OSSL_DECODER_CTX_free>> decoder(OSSL_DECODER_CTX_new_for_pkey(
+      &key, "PEM", nullptr, EVP_PKEY_get0_type_name(other), EVP_PKEY_KEYPAIR, nullptr, nullptr));
+  must(decoder != nullptr && OSSL_DECODER_CTX_set_pem_password_cb(decoder.get(), refuse, nullptr) == 1,
+       "OSSL_DECODER_CTX_new_for_pkey");
+  const unsigned char* bytes = as_bytes(pem);
+  size_t size = pem.size();
+  if (OSSL_DECODER_from_data(decoder.get(), &bytes, &size) == 1) return key;
+  EVP_PKEY_free(key);
+  return nullptr;
+}
+
+EVP_PKEY* read_key(std::string_view pem, const EVP_PKEY* expected) {
+  EVP_PKEY* key = expected != nullptr ? read_key_like(pem, expected) : nullptr;
+  if (key == nullptr) {
+    BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    must(bio != nullptr, "BIO_new_mem_buf");
+    key = PEM_read_bio_PrivateKey(bio.get(), nullptr, refuse, nullptr);
+  }
+  ERR_clear_error();
+  return key;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Identity>> Identity::read(std::string_view chain_pem, std::string_view key_pem) {
-  auto facts = read_certificates(chain_pem);
-  if (!facts) return facts.error();
+  auto chain = parse_chain(chain_pem);
+  if (!chain) return chain.error();
   std::shared_ptr<Identity> made(new Identity);
-  made->facts_ = std::move(facts->front());
+  made->facts_ = facts_of(chain->front().get());
   if (made->facts_.names.empty()) return bad_identity("the certificate names no host and no address");
-  BioPtr chain(BIO_new_mem_buf(chain_pem.data(), static_cast<int>(chain_pem.size())));
-  must(chain != nullptr, "BIO_new_mem_buf");
-  made->leaf_ = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr);
+  made->leaf_ = chain->front().release();
   made->rest_ = sk_X509_new_null();
-  must(made->leaf_ != nullptr && made->rest_ != nullptr, "PEM_read_bio_X509");
-  while (X509* next = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)) {
-    must(sk_X509_push(made->rest_, next) > 0, "sk_X509_push");
+  must(made->rest_ != nullptr, "sk_X509_new_null");
+  for (size_t i = 1; i < chain->size(); ++i) {
+    must(sk_X509_push(made->rest_, (*chain)[i].get()) > 0, "sk_X509_push");
+    (void)(*chain)[i].release();
   }
-  BioPtr key(BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())));
-  must(key != nullptr, "BIO_new_mem_buf");
-  // Without a callback OpenSSL would ask for a passphrase at the terminal.
-  pem_password_cb* refuse = [](char*, int, int, void*) { return -1; };
-  made->key_ = PEM_read_bio_PrivateKey(key.get(), nullptr, refuse, nullptr);
-  ERR_clear_error();
+  made->key_ = read_key(key_pem, X509_get0_pubkey(made->leaf_));
   if (made->key_ == nullptr) return bad_identity("the private key cannot be read");
   const bool fits = X509_check_private_key(made->leaf_, made->key_) == 1;
   ERR_clear_error();

@@ -42,6 +42,18 @@ TEST(Identity, RefusesAKeyOfAnotherCertificate) {
   EXPECT_EQ(mixed.error().message, "the private key is not that of the certificate");
 }
 
+TEST(Identity, ReadsKeysOfEveryKind) {
+  const MadeCertificate ec = made({"a.example"});
+  const MadeCertificate ed25519 = *make_certificate(
+      {.name = "test", .names = {"a.example"}, .until_ms = kNow_ms + 86'400'000, .ed25519 = true}, nullptr, kNow_ms);
+  EXPECT_TRUE(Identity::read(ed25519.chain_pem, ed25519.key_pem.reveal()));
+  for (auto [chain, key] : {std::pair(&ec, &ed25519), std::pair(&ed25519, &ec)}) {
+    auto mixed = Identity::read(chain->chain_pem, key->key_pem.reveal());
+    ASSERT_FALSE(mixed);
+    EXPECT_EQ(mixed.error().message, "the private key is not that of the certificate");
+  }
+}
+
 TEST(Identity, RefusesWhatIsNone) {
   const MadeCertificate one = made({"a.example"}), nameless = made({});
   EXPECT_EQ(Identity::read(one.chain_pem, "nothing").error().message, "the private key cannot be read");

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "crypto/chain.h"
 #include "crypto/evp.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
@@ -17,7 +18,6 @@
 namespace sluice::crypto {
 namespace {
 
-using X509Ptr = std::unique_ptr<X509, FreeWith<X509_free>>;
 using StorePtr = std::unique_ptr<X509_STORE, FreeWith<X509_STORE_free>>;
 using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
@@ -35,23 +35,6 @@ Error bad_chain(std::string message) { return {.code = Code::invalid, .message =
 bool is_address(const std::string& text) {
   std::array<unsigned char, 16> bytes{};
   return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
-}
-
-Result<std::vector<X509Ptr>> parse_chain(std::string_view pem) {
-  if (pem.size() > kMaxChainBytes) return bad_chain("the certificates have more than 1 MB");
-  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  must(bio != nullptr, "BIO_new_mem_buf");
-  std::vector<X509Ptr> chain;
-  while (true) {
-    X509Ptr one(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-    if (!one) break;
-    chain.push_back(std::move(one));
-  }
-  const bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  ERR_clear_error();
-  if (chain.empty()) return bad_chain("there is no certificate in it");
-  if (!ended) return bad_chain("certificate " + std::to_string(chain.size() + 1) + " cannot be read");
-  return chain;
 }
 
 std::string text_of(const X509_NAME* name) {
@@ -175,6 +158,23 @@ CertificateFacts facts_of(X509* certificate) {
           .until_ms = ms_of(X509_get0_notAfter(certificate)),
           .is_ca = X509_check_ca(certificate) > 0,
           .fingerprint = fingerprint};
+}
+
+Result<std::vector<X509Ptr>> parse_chain(std::string_view pem) {
+  if (pem.size() > kMaxChainBytes) return bad_chain("the certificates have more than 1 MB");
+  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  must(bio != nullptr, "BIO_new_mem_buf");
+  std::vector<X509Ptr> chain;
+  while (true) {
+    X509Ptr one(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    if (!one) break;
+    chain.push_back(std::move(one));
+  }
+  const bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  if (chain.empty()) return bad_chain("there is no certificate in it");
+  if (!ended) return bad_chain("certificate " + std::to_string(chain.size() + 1) + " cannot be read");
+  return chain;
 }
 
 Result<std::vector<CertificateFacts>> read_certificates(std::string_view pem) {
