@@ -12,6 +12,8 @@ namespace sluice::router {
 namespace {
 
 constexpr size_t kMostFields = kMaxHeaderLines;
+// Nobody has such a head who knows what the settings say. Small as it was sent, reading it takes time.
+constexpr size_t kBombBytes = 8 * kMaxHeadBytes;
 
 }  // namespace
 
@@ -35,8 +37,11 @@ struct Http2Callbacks {
 
   static int header(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_size, const uint8_t* value,
                     size_t value_size, uint8_t, void* user) {
-    of(user).take_field(view_of(name, name_size), view_of(value, value_size));
-    return 0;
+    Http2Session& self = of(user);
+    self.take_field(view_of(name, name_size), view_of(value, value_size));
+    if (self.head_.bytes <= kBombBytes) return 0;
+    self.too_much(false);
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
 
   // Bytes that no field can have. Left to itself, nghttp2 would pass over the field.
