@@ -15,8 +15,8 @@ BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), Path("/usr/l
 
 
 class Server:
-    def __init__(self, **settings):
-        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+    def __init__(self, where="/tmp", **settings):
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir=where))
         self.user = pwd.getpwnam("postgres") if os.getuid() == 0 else None
         if self.user:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
@@ -46,9 +46,10 @@ class Server:
     def ready(self):
         return subprocess.run([BIN / "pg_isready", "-q", "-h", self.folder, "-t", "1"]).returncode == 0
 
-    def sql(self, statement):
-        done = self.run([BIN / "psql", "-h", self.folder, "-U", "sluice", "-d", "postgres", "-tAc", statement], check=True,
+    def sql(self, statement, code=0):
+        done = self.run([BIN / "psql", "-h", self.folder, "-U", "sluice", "-d", "postgres", "-tAc", statement],
                         capture_output=True, text=True)
+        assert code is None or done.returncode == code, done.stderr
         return done.stdout.strip()
 
     def stop(self):
@@ -79,6 +80,7 @@ class Plane:
         folder.mkdir(exist_ok=True)
         self.home = folder / "h"
         self.process = None
+        self.more = {}  # variables of the control plane alone
 
     def environment(self):
         return {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
@@ -96,7 +98,7 @@ class Plane:
         """The control plane, without waiting for it; $SLUICE_STORE has the address."""
         with (self.folder / "serve.log").open("ab") as log:
             self.process = subprocess.Popen([str(self.sluice), "serve", *words], stdout=log, stderr=log, cwd=self.folder,
-                                            env=self.environment() | {"SLUICE_STORE": self.address})
+                                            env=self.environment() | {"SLUICE_STORE": self.address} | self.more)
         return self
 
     def serve(self, *words):

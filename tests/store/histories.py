@@ -1,9 +1,10 @@
 """Histories of registers, and whether they are linearizable: whether each operation could have happened at one moment
 between its call and its answer, so that every read gives what was written last.
 
-A line of a history is an operation: process, key, what ("read" or "write"), value, result ("ok", "failed" or
-"unknown"), call and end (seconds). A write that failed has not happened; of one that is unknown nobody knows, and if it
-happened, then at any time after its call. A read counts if it is ok."""
+A line of a history is an operation: process, key, what ("read", "write" or "change"), value, expected (of a change: the
+value that it replaces, and no other), result ("ok", "failed" or "unknown"), call and end (seconds). A write that failed
+has not happened; of one that is unknown nobody knows, and if it happened, then at any time after its call. A read counts
+if it is ok."""
 
 import json
 import math
@@ -24,7 +25,7 @@ def check(history, initial):
 def linearizable(operations, initial):
     """By the way of Wing and Gong: the next in order is one that was called before any that is left has ended."""
     counted = [each for each in operations if each["result"] == "ok"
-               or each["what"] == "write" and each["result"] == "unknown"]
+               or each["what"] != "read" and each["result"] == "unknown"]
     counted.sort(key=lambda each: each["call"])
     ends = [each["end"] if each["result"] == "ok" else math.inf for each in counted]
     needed = frozenset(n for n, each in enumerate(counted) if each["result"] == "ok")
@@ -43,8 +44,8 @@ def linearizable(operations, initial):
             each = counted[n]
             if each["call"] > first_end:
                 break
-            if each["what"] == "write":
+            if each["what"] == "write" or each["what"] == "change" and each["expected"] == value:
                 stack.append((done | {n}, each["value"]))
-            elif each["value"] == value:
+            elif each["what"] == "read" and each["value"] == value:
                 stack.append((done | {n}, value))
     return False

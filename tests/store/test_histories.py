@@ -3,16 +3,16 @@ told is linearizable. SLUICE_SOAK=1: 200 runs in place of 10."""
 
 import concurrent.futures
 import http.client
-import json
 import os
 import random
 import signal
-import socket
 import threading
 import time
 
 import pytest
+from asking import request
 from histories import check, linearizable, save
+from relay import Relay
 
 from test_replicas import free_port, joined, named
 
@@ -20,8 +20,9 @@ RUNS = 200 if os.environ.get("SLUICE_SOAK") else 10
 KEYS = ["r0", "r1", "r2"]
 
 
-def operation(what, value, call, end, result="ok"):
-    return {"process": 0, "key": "k", "what": what, "value": value, "result": result, "call": call, "end": end}
+def operation(what, value, call, end, result="ok", expected=None):
+    return {"process": 0, "key": "k", "what": what, "value": value, "result": result, "call": call, "end": end,
+            "expected": expected}
 
 
 @pytest.mark.parametrize("holds, operations", [
@@ -37,66 +38,14 @@ def operation(what, value, call, end, result="ok"):
     (False, [operation("write", "a", 0, 1, "failed"), operation("read", "a", 2, 3)]),
     # A write that was acknowledged and is lost.
     (False, [operation("write", "a", 0, 1), operation("write", "b", 2, 3), operation("read", "a", 4, 5)]),
+    # A change that expects what is there no longer: it may be done before the other one, but not after it.
+    (True, [operation("change", "a", 0, 1, "unknown", "0"), operation("change", "b", 2, 3, expected="a")]),
+    (False, [operation("change", "a", 0, 1, "unknown", "0"), operation("change", "b", 2, 3, expected="0"),
+             operation("read", "b", 4, 5), operation("read", "a", 6, 7)]),
+    (False, [operation("change", "a", 0, 1, expected="0"), operation("change", "b", 2, 3, expected="0")]),
 ])
 def test_the_checker_finds_what_cannot_be(holds, operations):
     assert linearizable(operations, "0") == holds
-
-
-class Relay:
-    """Stands between a control plane and the server, and can be cut: then nothing passes, and nobody is told."""
-
-    def __init__(self, folder, server):
-        self.server, self.cut, self.ending, self.pairs = server, False, False, []
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(folder / ".s.PGSQL.5432"))
-        self.listener.listen()
-        self.address = f"postgresql://sluice@/postgres?host={folder}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while not self.ending:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            there = socket.socket(socket.AF_UNIX)
-            there.connect(str(self.server.folder / ".s.PGSQL.5432"))
-            self.pairs += [client, there]
-            for one, other in ((client, there), (there, client)):
-                threading.Thread(target=self.pass_on, args=(one, other), daemon=True).start()
-
-    def pass_on(self, one, other):
-        while True:
-            try:
-                some = one.recv(65536)
-                while self.cut and not self.ending:
-                    time.sleep(0.01)
-                if not some:
-                    other.shutdown(socket.SHUT_RDWR)
-                    return
-                other.sendall(some)
-            except OSError:
-                return
-
-    def close(self):
-        self.ending = True
-        self.listener.close()
-        for each in self.pairs:
-            each.close()
-
-
-def request(plane, method, target, body=None, headers=None):
-    connection = http.client.HTTPConnection("sluice", timeout=20)
-    connection.sock = socket.socket(socket.AF_UNIX)
-    connection.sock.settimeout(20)
-    try:
-        connection.sock.connect(str(plane.home / "run/sluice.sock"))
-        connection.request(method, target, None if body is None else json.dumps(body),
-                           {"Content-Type": "application/json", **(headers or {})})
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read() or b"null")
-    finally:
-        connection.close()
 
 
 class Caller:
@@ -148,6 +97,82 @@ def leader(planes):
         except (OSError, http.client.HTTPException, ValueError):
             continue
     return None
+
+
+def there(plane, key):
+    """The name of an environment, and the generation of its row."""
+    status, said = request(plane, "GET", f"/v1/state/Env?prefix={key}")
+    assert status == 200
+    row = next(each for each in said["rows"] if each["key"] == key)
+    return row["value"]["name"], row["generation"]
+
+
+# What keeps a leader of before from writing: its token is compared in each batch, and each record has a place of its own.
+WITHOUT_THE_FENCE = """
+CREATE OR REPLACE FUNCTION sluice.begin_batch(own int8, number int8) RETURNS void LANGUAGE sql AS
+  'UPDATE sluice.fence SET batch = batch + 1';
+ALTER TABLE sluice.journal DROP CONSTRAINT journal_pkey;
+"""
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+def test_the_checker_finds_the_fault_of_a_store_without_the_fence(started, plane, tmp_path, eventually, fenced):
+    """A commit of the leader is under way to the server while another one takes over, and arrives after that."""
+    server = started()
+    first = plane("a", server)
+    relay = Relay(tmp_path, server)
+    first.address = relay.address
+    history = []
+
+    def record(process, what, value, result, call, expected=None):
+        history.append({"process": process, "key": "r", "what": what, "value": value, "result": result, "call": call,
+                        "end": time.monotonic(), "expected": expected})
+
+    def change(process, at, value, expected, generation):
+        call = time.monotonic()
+        try:
+            status, _ = request(at, "POST", "/v1/actions/Env/update?wait=answer",
+                                {"input": {"environment": "r", "name": value}}, {"If-Match": f'"{generation}"'})
+            result = "ok" if status < 300 else "unknown"
+        except (OSError, http.client.HTTPException, ValueError):
+            result = "unknown"
+        record(process, "change", value, result, call, expected)
+        return result
+
+    def read(process, at):
+        call = time.monotonic()
+        value, _ = there(at, "r")
+        record(process, "read", value, "ok", call)
+        return value
+    try:
+        first.serve(*named("a"))
+        second = joined(plane, server, "b", first).serve(*named("b"))
+        first.run("env", "create", "r")
+        first.run("do", "Env/update", "environment=r", "name=start")
+        if not fenced:
+            server.sql(WITHOUT_THE_FENCE)
+        _, generation = there(first, "r")
+        relay.hold(b"sluice.begin_batch")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            late = pool.submit(change, 0, first, "late", "start", generation)
+            eventually(lambda: relay.held == 1)
+            relay.cut = True
+            eventually(lambda: leader([second]) is second, second.log)
+            assert change(1, second, "next", "start", generation) == "ok"
+            assert read(1, second) == "next"
+            eventually(lambda: first.process.poll() is not None, first.log)
+            assert late.result() == "unknown"
+        batches = server.sql("SELECT batch FROM sluice.fence")
+        relay.let_go()
+        eventually(lambda: relay.held == 0)
+        if not fenced:
+            eventually(lambda: server.sql("SELECT batch FROM sluice.fence") != batches)
+        read(2, second)
+        save(history, tmp_path / "history.jsonl")
+        wrong = check(history, {"r": "start"})
+        assert sorted(wrong) == ([] if fenced else ["r"]), history
+    finally:
+        relay.close()
 
 
 def test_what_callers_were_told_is_linearizable(started, plane, tmp_path, eventually):

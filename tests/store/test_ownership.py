@@ -5,7 +5,7 @@ import json
 import os
 import signal
 
-from test_histories import request
+from asking import request
 from test_replicas import joined, leads, named
 from test_serve_on_postgres import get
 

@@ -5,6 +5,8 @@ import re
 import shutil
 import signal
 
+import pytest
+
 
 def get(url):
     host = re.sub(r"^http://|/$", "", url)
@@ -113,9 +115,11 @@ def test_a_store_that_came_back_with_less_is_refused(started, plane):
     assert "the store at this address is not the one that this home belongs to" in one.refused()[1]
 
 
-def test_a_server_that_can_lose_what_it_acknowledged_is_refused(started, plane):
-    code, said = plane("one", started(fsync="off")).refused()
-    assert "this PostgreSQL has fsync off, so it can lose what it acknowledged" in said
+@pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
+def test_a_server_that_can_lose_what_it_acknowledged_is_refused(started, plane, setting):
+    code, said = plane("one", started(**{setting: "off"})).refused()
+    assert said == (f"error: this PostgreSQL has {setting} off, so it can lose what it acknowledged\n"
+                    f"next:  set {setting} = on in its configuration\n")
 
 
 def test_a_control_plane_without_its_server_ends_and_nothing_is_lost(started, plane, eventually):
