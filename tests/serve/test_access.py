@@ -132,6 +132,19 @@ def test_each_role_may_what_it_is_for(server):
     assert ("user:olga", "Trust/setThreshold") in server.denials()
 
 
+def test_greentic26_roles_decide_and_what_is_denied_is_written_down(server):
+    denied = server.denials().count(("user:vic", "Traffic/set"))
+    status, problem = server.act("vic", "Traffic/set", deployment="01ARZ3NDEKTSV4RRFFQ69G5FAV", entries=[])
+    assert status == 403 and "user:vic may not call Traffic/set" in problem["detail"]
+    assert server.denials().count(("user:vic", "Traffic/set")) == denied + 1
+    assert server.act("sven", "Env/update", environment="local", name="Local")[0] == 403, "another environment than theirs"
+    assert server.act("olga", "Trust/setThreshold", group="x", threshold=1)[0] == 403, "what is trusted is for admins"
+    before = server.request("owner", "GET", "/v1/position")[1]["position"]
+    for _ in range(200):
+        assert server.act(None, "Env/create", environment="flood")[0] == 401
+    assert server.request("owner", "GET", "/v1/position")[1]["position"] == before
+
+
 def test_a_denial_is_recorded_once_a_minute(server):
     for _ in range(20):
         assert server.act("dan", "Env/destroy", environment="local")[0] == 403

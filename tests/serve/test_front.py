@@ -263,7 +263,7 @@ def test_a_viewer_uploads_nothing(place):
     assert place.send("HEAD", "/v1/blobs/" + digest, token=place.root)[0].getheader("Upload-Complete") == "?0"
 
 
-def test_a_change_must_say_what_it_has_seen_where_the_policy_demands_it(place):
+def test_greentic25_a_change_must_say_what_it_has_seen_where_the_policy_demands_it(place):
     place.ok("env", "create", "careful")
     place.ok("env", "create", "careless")
 

@@ -92,7 +92,8 @@ std::optional<std::string> machine_of_storage(const State& state, const std::str
 
 void keep_storage(State& state, const std::string& name, const std::optional<std::string>& machine) {
   if (storage_number(state, name) < 0) state.storages().push(name);
-  if (machine && !machine_of_storage(state, name)) state.storage_machines().push({.storage = name, .machine = *machine});
+  if (machine && !machine_of_storage(state, name))
+    state.storage_machines().push({.storage = name, .machine = *machine});
 }
 
 void drop_storage(State& state, const std::string& name) {
