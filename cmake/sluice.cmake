@@ -36,6 +36,7 @@ find_program(MOLD mold)
 if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+find_program(LLD ld.lld-16 REQUIRED)
 # What nobody calls stays out of what is shipped.
 add_link_options(-Wl,--gc-sections)
 
