@@ -1,8 +1,12 @@
 // What an expansion must not do: whatever the version before still needs, or the application would have to wait for.
-// It reads the words of a statement, and asks no database.
+// PostgreSQL's own grammar says what a statement is; of SQLite it is SQLite, on a copy of the schema.
+//
+//   Linter linter(engine);
+//   for (const Migration& each : migrations) show(linter.look(each));
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +15,11 @@
 #include "base/result.h"
 #include "migrate/database.h"
 #include "migrate/files.h"
+#include "migrate/lint_rules.h"
 
 namespace sluice::migrate {
+
+class SqliteLint;
 
 // A rule is one of
 //   destroys  it removes what the version before reads or writes, with its data
@@ -22,6 +29,7 @@ namespace sluice::migrate {
 //   scans     every row is looked at while the table is locked
 //   locks     nobody writes, or reads, until it is done
 //   hides     what it does cannot be told from its words
+//   unparsed  it is no SQL that the database's grammar knows
 struct Finding {
   std::string file;
   uint32_t line = 0;
@@ -46,16 +54,32 @@ struct Impact {
 };
 BOOST_DESCRIBE_STRUCT(Impact, (), (file, line, statement, lock, findings))
 
-// Each statement of its expansion and of its contraction; only those of an expansion can be wrong.
-std::vector<Impact> impacts(Engine engine, const Migration& migration);
 // "0002_name/expand.sql:3  ACCESS EXCLUSIVE  ALTER TABLE …"
 std::string to_line(const Impact& impact);
-
-// Of its expansion. A statement is let through by a comment before it: -- sluice: allow RULE because REASON
-std::vector<Finding> lint(Engine engine, const Migration& migration);
 // "0002_name/expand.sql:3: destroys: …"
 std::string to_line(const Finding& finding);
-// The first of them as an error.
-Result<void> check_expansion(Engine engine, const Migration& migration);
+
+// Looks at migrations one after another: what one makes is there for the next.
+class Linter {
+ public:
+  explicit Linter(Engine engine);
+  Linter(Linter&&) noexcept;
+  Linter& operator=(Linter&&) = delete;
+  ~Linter();
+
+  // From the schema of this database, not from an empty one.
+  Result<void> begin_at(Database& database);
+
+  // Each statement of its expansion and of its contraction, and others that cannot be parsed. What is parsed can be
+  // wrong in an expansion alone, where a comment before it lets it through: -- sluice: allow RULE because REASON
+  std::vector<Impact> look(const Migration& migration);
+
+ private:
+  Engine engine_;
+  std::unique_ptr<SqliteLint> sqlite_;  // none: PostgreSQL
+};
+
+// The first finding as an error.
+Result<void> check(const std::vector<Impact>& impacts);
 
 }  // namespace sluice::migrate

@@ -11,7 +11,9 @@ std::string rules(Engine engine, const std::string& sql) {
   auto migrations = read_migrations(engine, {{"0001_a.sql", sql}});
   EXPECT_TRUE(migrations) << migrations.error().message;
   std::string all;
-  for (const Finding& each : lint(engine, migrations->front())) all += (all.empty() ? "" : " ") + each.rule;
+  for (const Impact& impact : Linter(engine).look(migrations->front())) {
+    for (const Finding& each : impact.findings) all += (all.empty() ? "" : " ") + each.rule;
+  }
   return all.empty() ? "-" : all;
 }
 
@@ -20,7 +22,7 @@ TEST(Lint, KnowsWhatBreaksTheVersionBefore) {
       {"DROP TABLE users", "destroys"},
       {"drop table if exists users", "destroys"},
       {"DROP VIEW v", "destroys"},
-      {"DROP TRIGGER t", "-"},
+      {"SELCT 1", "unparsed"},
       {"DELETE FROM users", "destroys"},
       {"UPDATE users SET a = 1", "locks"},
       {"ALTER TABLE users DROP COLUMN a", "destroys"},
@@ -32,7 +34,7 @@ TEST(Lint, KnowsWhatBreaksTheVersionBefore) {
       {"ALTER TABLE users ADD COLUMN a text NOT NULL", "breaks"},
       {"ALTER TABLE users ADD COLUMN a text NOT NULL DEFAULT ''", "-"},
       {"ALTER TABLE users /* DROP COLUMN a */ ADD COLUMN \"drop\" text -- RENAME", "-"},
-      {"CREATE TABLE t(a); ALTER TABLE t ADD COLUMN b text NOT NULL; CREATE INDEX i ON t(a)", "-"},
+      {"CREATE TABLE t(a int); ALTER TABLE t ADD COLUMN b text NOT NULL; CREATE INDEX i ON t(a)", "-"},
       {"INSERT INTO users VALUES ('DROP TABLE users')", "-"},
       {"CREATE VIEW v AS SELECT 1", "-"},
   };
@@ -97,6 +99,8 @@ TEST(Lint, KnowsWhatPostgresLocksScansAndRewrites) {
   for (const auto& [sql, expected] : cases) EXPECT_EQ(rules(Engine::postgres, sql), expected) << sql;
   EXPECT_EQ(rules(Engine::sqlite, "CREATE INDEX i ON users (a)"), "-");
   EXPECT_EQ(rules(Engine::sqlite, "DROP INDEX i"), "-");
+  EXPECT_EQ(rules(Engine::sqlite, "DROP TRIGGER t"), "-");
+  EXPECT_EQ(rules(Engine::postgres, "DROP TRIGGER t ON users"), "-");
   EXPECT_EQ(rules(Engine::sqlite, "ALTER TABLE users ADD a int GENERATED ALWAYS AS (b * 2) VIRTUAL CHECK (a > 0)"),
             "-");
   EXPECT_EQ(rules(Engine::sqlite, "INSERT OR REPLACE INTO users VALUES (1)"), "destroys");
@@ -113,11 +117,42 @@ TEST(Lint, LetsThroughWhatSomebodyHasThoughtAbout) {
 TEST(Lint, SaysWhereAndWhatToWrite) {
   auto migrations = read_migrations(Engine::sqlite, {{"0001_a.sql", "SELECT 1;\n\nDROP TABLE users;"}});
   ASSERT_TRUE(migrations);
-  auto refused = check_expansion(Engine::sqlite, migrations->front());
+  auto refused = check(Linter(Engine::sqlite).look(migrations->front()));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
             "0001_a/expand.sql:3: destroys: what the version before still has belongs into contract.sql");
   EXPECT_EQ(refused.error().next, "or say before the statement: -- sluice: allow destroys because …");
+}
+
+TEST(Lint, NamesWhatCannotBeParsedInEveryFile) {
+  auto migrations = read_migrations(Engine::postgres, {{"0001_a/expand.sql", "SELECT 1; ALTER TABLE t\n  ADDD a int;"},
+                                                       {"0001_a/check.sql", "SELECT 1;\nSELECT FROM WHERE;"},
+                                                       {"0001_a/contract.sql", "DROP TABLE t; DROPP TABLE u"}});
+  ASSERT_TRUE(migrations);
+  std::string all;
+  for (const Impact& impact : Linter(Engine::postgres).look(migrations->front())) {
+    for (const Finding& each : impact.findings) all += to_line(each) + "\n";
+  }
+  EXPECT_EQ(all,
+            "0001_a/expand.sql:2: unparsed: syntax error at or near \"ADDD\", at column 3\n"
+            "0001_a/check.sql:2: unparsed: syntax error at or near \"WHERE\", at column 13\n"
+            "0001_a/contract.sql:1: unparsed: syntax error at or near \"DROPP\", at column 15\n");
+  EXPECT_EQ(rules(Engine::postgres, "-- sluice: allow unparsed because the server is newer\nSELCT 1"), "-");
+}
+
+TEST(Lint, BeginsAtTheSchemaOfADatabase) {
+  auto database = open_sqlite(":memory:", true);
+  ASSERT_TRUE(database);
+  ASSERT_TRUE((*database)->run("CREATE TABLE users (id integer PRIMARY KEY)"));
+  ASSERT_TRUE((*database)->run("CREATE TRIGGER t AFTER INSERT ON users BEGIN DELETE FROM users; END"));
+  auto migrations = read_migrations(Engine::sqlite, {{"0001_a.sql", "INSERT INTO users VALUES (1);"}});
+  ASSERT_TRUE(migrations);
+  EXPECT_TRUE(check(Linter(Engine::sqlite).look(migrations->front())));
+  Linter linter(Engine::sqlite);
+  ASSERT_TRUE(linter.begin_at(**database));
+  auto refused = check(linter.look(migrations->front()));
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("0001_a/expand.sql:1: destroys: "));
 }
 
 }  // namespace lint_test

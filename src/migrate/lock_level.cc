@@ -3,188 +3,217 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+
+#include "migrate/sql_text.h"
 
 namespace sluice::migrate {
 namespace {
 
 using enum LockLevel;
+using json::array;
+using json::value;
 
-// The lock on a table of this name; none if nobody has it yet.
+// The lock on a table; none if nobody has it yet.
 LockLevel on(const std::string& table, const TableNames& own, LockLevel level) {
   return own.contains(table) ? none : level;
 }
 
-// What is read beside: FROM, or the tables that foreign keys lead to.
-LockLevel of_reading(Tokens tokens, const TableNames& own) {
-  if (has(tokens, {"FOR", "UPDATE"}) || has(tokens, {"FOR", "SHARE"}) || has(tokens, {"FOR", "NO", "KEY"}) ||
-      has(tokens, {"FOR", "KEY"})) {
-    return row_share;
-  }
-  for (Tokens left = after(tokens, "FROM"); !left.empty(); left = after(left, "FROM")) {
-    if (left.front() == "(" || !own.contains(name_at(left))) return access_share;
-  }
-  return none;
+LockLevel on(const value& relation, const TableNames& own, LockLevel level) {
+  return relation.is_null() ? none : on(table_of(relation), own, level);
 }
 
-LockLevel of_references(Tokens tokens, const TableNames& own) {
-  for (Tokens left = after(tokens, "REFERENCES"); !left.empty(); left = after(left, "REFERENCES")) {
-    if (!own.contains(name_at(left))) return share_row_exclusive;
+LockLevel on_all(const array& relations, const TableNames& own, LockLevel level) {
+  LockLevel strongest = none;
+  for (const value& each : relations) strongest = std::max(strongest, on(fields_of(each), own, level));
+  return strongest;
+}
+
+// ---- what reads and writes rows, wherever it stands in a statement
+
+void find_common_tables(const value& node, TableNames& names) {
+  if (const array* items = node.if_array()) {
+    for (const value& each : *items) find_common_tables(each, names);
+  } else if (const json::object* object = node.if_object()) {
+    for (const auto& [key, inner] : *object) {
+      if (key == "CommonTableExpr") names.insert("public." + std::string(text_in(inner, "ctename")));
+      find_common_tables(inner, names);
+    }
   }
-  return none;
+}
+
+LockLevel of_rows(const value& node, const TableNames& own) {
+  LockLevel level = none;
+  if (const array* items = node.if_array()) {
+    for (const value& each : *items) level = std::max(level, of_rows(each, own));
+    return level;
+  }
+  const json::object* object = node.if_object();
+  if (object == nullptr) return none;
+  for (const auto& [key, inner] : *object) {
+    if (key == "RangeVar") level = std::max(level, on(inner, own, access_share));
+    if (is_one_of(key, {"InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"})) {
+      level = std::max(level, on(field_of(inner, "relation"), own, row_exclusive));
+    }
+    level = std::max(level, of_rows(inner, own));
+  }
+  const bool locks_rows = object->contains("lockingClause");
+  return locks_rows && level != none ? std::max(level, row_share) : level;
+}
+
+LockLevel of_rows_in(std::string_view kind, const value& node, const TableNames& own) {
+  TableNames known = own;
+  find_common_tables(node, known);
+  LockLevel level = of_rows(node, known);
+  if (kind != "SelectStmt") level = std::max(level, on(field_of(node, "relation"), own, row_exclusive));
+  return level;
+}
+
+// The tables that foreign keys lead to.
+LockLevel of_references(const value& node, const TableNames& own) {
+  LockLevel level = none;
+  if (const array* items = node.if_array()) {
+    for (const value& each : *items) level = std::max(level, of_references(each, own));
+  } else if (const json::object* object = node.if_object()) {
+    for (const auto& [key, inner] : *object) {
+      level = std::max(level, key == "pktable" ? on(inner, own, share_row_exclusive) : of_references(inner, own));
+    }
+  }
+  return level;
 }
 
 // ---- CREATE
 
-LockLevel of_create_table(Tokens tokens, const TableNames& own) {
-  const Tokens rest = after_name(tokens);
-  if (begins(rest, {"PARTITION", "OF"})) return on(name_at(rest.subspan(2)), own, access_exclusive);
-  TableNames with_itself = own;
-  with_itself.insert(name_at(tokens));
-  LockLevel level = std::max(of_reading(rest, own), of_references(rest, with_itself));
-  if (const Tokens like = after(rest, "LIKE"); !like.empty() && has(rest, {"(", "LIKE"})) {
-    level = std::max(level, on(name_at(like), own, access_share));
+LockLevel of_create_table(const value& node, const TableNames& own) {
+  const array& parents = items_in(node, "inhRelations");
+  const bool is_partition = !field_of(node, "partbound").is_null();
+  LockLevel level = on_all(parents, own, is_partition ? access_exclusive : share_update_exclusive);
+  for (const value& each : items_in(node, "tableElts")) {
+    if (kind_of(each) != "TableLikeClause") continue;
+    level = std::max(level, on(field_of(fields_of(each), "relation"), own, access_share));
   }
-  const Tokens parents = after(rest, "INHERITS");
-  if (parents.size() > 1) level = std::max(level, on(name_at(parents.subspan(1)), own, share_update_exclusive));
-  return level;
+  TableNames with_itself = own;
+  with_itself.insert(table_of(field_of(node, "relation")));
+  return std::max(level, of_references(field_of(node, "tableElts"), with_itself));
 }
 
-LockLevel of_create(Tokens tokens, const TableNames& own) {
-  const bool replaces = begins(tokens, {"OR", "REPLACE"});
-  while (!tokens.empty() && is_one_of(tokens.front(), {"OR", "REPLACE", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE",
-                                                       "MATERIALIZED", "RECURSIVE", "CONSTRAINT"})) {
-    tokens = tokens.subspan(1);
+LockLevel of_create(std::string_view kind, const value& node, const TableNames& own) {
+  const value& relation = field_of(node, "relation");
+  if (kind == "CreateStmt") return of_create_table(node, own);
+  if (kind == "CreateTableAsStmt") return of_rows_in("SelectStmt", field_of(node, "query"), own);
+  if (kind == "IndexStmt") return on(relation, own, is_set(node, "concurrent") ? share_update_exclusive : share);
+  if (kind == "ViewStmt") {
+    return is_set(node, "replace") ? access_exclusive : of_rows_in("SelectStmt", field_of(node, "query"), own);
   }
-  if (tokens.empty()) return none;
-  const std::string& kind = tokens.front();
-  tokens = tokens.subspan(1);
-  if (kind == "TABLE") return of_create_table(after_conditions(tokens), own);
-  if (kind == "INDEX") {
-    return on(name_at(after(tokens, "ON")), own, has(tokens, {"CONCURRENTLY"}) ? share_update_exclusive : share);
+  if (kind == "CreateTrigStmt") {
+    return std::max(on(relation, own, share_row_exclusive), on(field_of(node, "constrrel"), own, share_row_exclusive));
   }
-  if (kind == "TRIGGER") return on(name_at(after(tokens, "ON")), own, share_row_exclusive);
-  if (kind == "POLICY") return on(name_at(after(tokens, "ON")), own, access_exclusive);
-  if (kind == "RULE") return on(name_at(after(tokens, "TO")), own, access_exclusive);
-  if (kind == "VIEW") return replaces ? access_exclusive : of_reading(tokens, own);
-  if (kind == "STATISTICS") return on(name_at(after(tokens, "FROM")), own, share_update_exclusive);
+  if (kind == "CreateStatsStmt") return on_all(items_in(node, "relations"), own, share_update_exclusive);
+  if (kind == "RuleStmt") return on(relation, own, access_exclusive);
   return none;
 }
 
 // ---- DROP
 
-LockLevel of_drop(Tokens tokens, const TableNames& own) {
-  if (tokens.empty()) return none;
-  const std::string& kind = tokens.front();
-  if (kind == "INDEX") return has(tokens, {"CONCURRENTLY"}) ? share_update_exclusive : access_exclusive;
-  if (kind == "STATISTICS") return share_update_exclusive;
-  if (kind == "TABLE") {
-    for (Tokens each : parts_of(tokens.subspan(1))) {
-      if (!own.contains(name_at(each))) return access_exclusive;
+LockLevel of_drop(const value& node, const TableNames& own) {
+  const std::string_view what = text_in(node, "removeType");
+  if (what == "OBJECT_INDEX") return is_set(node, "concurrent") ? share_update_exclusive : access_exclusive;
+  if (what == "OBJECT_STATISTIC_EXT") return share_update_exclusive;
+  const bool of_table = is_one_of(what, {"OBJECT_TRIGGER", "OBJECT_POLICY", "OBJECT_RULE"});
+  if (of_table || what == "OBJECT_TABLE") {
+    LockLevel level = none;
+    for (const value& each : items_in(node, "objects")) {
+      const array& name = items_in(fields_of(each), "items");
+      level = std::max(level, on(table_of(name, name.size() - (of_table ? 1 : 0)), own, access_exclusive));
     }
-    return none;
+    return level;
   }
-  if (is_one_of(kind, {"TRIGGER", "POLICY", "RULE"})) return on(name_at(after(tokens, "ON")), own, access_exclusive);
-  if (is_one_of(kind, {"VIEW", "MATERIALIZED", "SEQUENCE", "FOREIGN", "OWNED"})) return access_exclusive;
-  return has(tokens, {"CASCADE"}) ? access_exclusive : none;
+  const bool is_relation =
+      is_one_of(what, {"OBJECT_VIEW", "OBJECT_MATVIEW", "OBJECT_SEQUENCE", "OBJECT_FOREIGN_TABLE"});
+  return is_relation || text_in(node, "behavior") == "DROP_CASCADE" ? access_exclusive : none;
 }
 
 // ---- ALTER
 
-LockLevel of_altered_column(Tokens change) {
-  const Tokens after_column = after_name(change.front() == "COLUMN" ? change.subspan(1) : change);
-  const bool weak = begins(after_column, {"SET", "STATISTICS"}) || begins(after_column, {"SET", "("}) ||
-                    begins(after_column, {"RESET", "("});
-  return weak ? share_update_exclusive : access_exclusive;
-}
-
-LockLevel of_part(Tokens part) {
-  if (part.front() == "ADD") {
-    const Tokens added = after_conditions(part.subspan(1));
-    return is_constraint(added) && has(added, {"FOREIGN", "KEY"}) ? share_row_exclusive : access_exclusive;
+LockLevel of_command(const value& command) {
+  const std::string_view what = text_in(command, "subtype");
+  const value& added = fields_of(field_of(command, "def"));
+  if (what == "AT_AddConstraint") {
+    return text_in(added, "contype") == "CONSTR_FOREIGN" ? share_row_exclusive : access_exclusive;
   }
-  if (part.front() == "ALTER" && part.size() > 1) return of_altered_column(part.subspan(1));
-  if (begins(part, {"VALIDATE"}) || begins(part, {"SET", "("}) || begins(part, {"RESET", "("}) ||
-      begins(part, {"CLUSTER"}) || begins(part, {"SET", "WITHOUT", "CLUSTER"})) {
+  if (is_one_of(what,
+                {"AT_SetStatistics", "AT_SetOptions", "AT_ResetOptions", "AT_ValidateConstraint", "AT_SetRelOptions",
+                 "AT_ResetRelOptions", "AT_ClusterOn", "AT_DropCluster", "AT_DetachPartitionFinalize"})) {
     return share_update_exclusive;
   }
-  if (is_one_of(part.front(), {"ENABLE", "DISABLE"}) && has(part, {"TRIGGER"})) return share_row_exclusive;
-  if (begins(part, {"DETACH"}) && (has(part, {"CONCURRENTLY"}) || has(part, {"FINALIZE"}))) {
-    return share_update_exclusive;
+  if (what == "AT_DetachPartition" && is_set(added, "concurrent")) return share_update_exclusive;
+  if (what.starts_with("AT_EnableTrig") || what.starts_with("AT_DisableTrig") ||
+      is_one_of(what, {"AT_EnableAlwaysTrig", "AT_EnableReplicaTrig"})) {
+    return share_row_exclusive;
   }
   return access_exclusive;
 }
 
-LockLevel of_alter_table(Tokens tokens, const TableNames& own) {
-  tokens = after_conditions(tokens);
-  const bool is_own = own.contains(name_at(tokens));
-  Tokens rest = after_name(tokens);
-  if (!rest.empty() && rest.front() == "*") rest = rest.subspan(1);
-  LockLevel level = of_references(rest, own);
-  for (Tokens part : parts_of(rest)) {
-    if (part.empty()) continue;
-    if (begins(part, {"ATTACH", "PARTITION"})) {
-      level = std::max(level, on(name_at(part.subspan(2)), own, access_exclusive));
+LockLevel of_alter_table(const value& node, const TableNames& own) {
+  const std::string_view what = text_in(node, "objtype");
+  const bool is_own = own.contains(table_of(field_of(node, "relation")));
+  LockLevel level = of_references(field_of(node, "cmds"), own);
+  for (const value& each : items_in(node, "cmds")) {
+    const value& command = fields_of(each);
+    if (text_in(command, "subtype") == "AT_AttachPartition") {
+      const value& partition = field_of(fields_of(field_of(command, "def")), "name");
+      level = std::max(level, on(partition, own, access_exclusive));
       if (!is_own) level = std::max(level, share_update_exclusive);
     } else if (!is_own) {
-      level = std::max(level, of_part(part));
+      const bool by_command = what == "OBJECT_TABLE" || what == "OBJECT_INDEX";
+      level = std::max(level, by_command ? of_command(command) : access_exclusive);
     }
   }
   return level;
 }
 
-LockLevel of_alter(Tokens tokens, const TableNames& own) {
-  if (tokens.empty()) return none;
-  const std::string& kind = tokens.front();
-  if (kind == "TABLE") return of_alter_table(tokens.subspan(1), own);
-  if (kind == "INDEX") {
-    const bool weak = has(tokens, {"RENAME"}) || has(tokens, {"SET", "("}) || has(tokens, {"RESET", "("});
-    return weak ? share_update_exclusive : access_exclusive;
+LockLevel of_alter_domain(const value& node) {
+  const std::string_view what = text_in(node, "subtype");
+  const bool proves =
+      what == "O" || what == "V" || (what == "C" && !is_set(fields_of(field_of(node, "def")), "skip_validation"));
+  return proves ? share : none;
+}
+
+LockLevel of_alter(std::string_view kind, const value& node, const TableNames& own) {
+  if (kind == "AlterTableStmt") return of_alter_table(node, own);
+  if (kind == "AlterTableMoveAllStmt") return access_exclusive;
+  if (kind == "RenameStmt" && text_in(node, "renameType") == "OBJECT_INDEX") return share_update_exclusive;
+  if (kind == "RenameStmt" || kind == "AlterObjectSchemaStmt") {
+    return on(field_of(node, "relation"), own, access_exclusive);
   }
-  if (is_one_of(kind, {"VIEW", "MATERIALIZED", "FOREIGN"})) return access_exclusive;
-  if (is_one_of(kind, {"POLICY", "RULE", "TRIGGER"})) return on(name_at(after(tokens, "ON")), own, access_exclusive);
-  if (kind == "SEQUENCE") {
-    return has(tokens, {"RENAME"}) || has(tokens, {"SCHEMA"}) ? access_exclusive : share_row_exclusive;
-  }
-  if (kind == "STATISTICS") return has(tokens, {"SET", "STATISTICS"}) ? share_update_exclusive : none;
-  if (kind == "DOMAIN") {
-    const bool proves = has(tokens, {"SET", "NOT", "NULL"}) || has(tokens, {"VALIDATE"}) ||
-                        (has(tokens, {"ADD"}) && !has(tokens, {"NOT", "VALID"}));
-    return proves ? share : none;
-  }
+  if (kind == "AlterSeqStmt") return share_row_exclusive;
+  if (kind == "AlterStatsStmt") return share_update_exclusive;
+  if (kind == "AlterDomainStmt") return of_alter_domain(node);
   return none;
 }
 
-// ---- what reads and writes rows
+// ---- the others
 
-LockLevel of_writing(Tokens tokens, const TableNames& own) {
-  size_t at = 1;
-  while (at < tokens.size() && is_one_of(tokens[at], {"INTO", "FROM", "ONLY"})) ++at;
-  const LockLevel written = on(name_at(tokens.subspan(at)), own, row_exclusive);
-  return std::max(written, of_reading(tokens.subspan(at), own));
+LockLevel of_comment(const value& node, const TableNames& own) {
+  const std::string_view what = text_in(node, "objtype");
+  const array& name = items_in(fields_of(field_of(node, "object")), "items");
+  if (what == "OBJECT_COLUMN") return on(table_of(name, name.size() - 1), own, share_update_exclusive);
+  const bool is_relation =
+      is_one_of(what, {"OBJECT_TABLE", "OBJECT_VIEW", "OBJECT_MATVIEW", "OBJECT_INDEX", "OBJECT_SEQUENCE"});
+  return is_relation ? on(table_of(name, name.size()), own, share_update_exclusive) : none;
 }
 
-LockLevel of_with(Tokens tokens, const TableNames& own) {
-  LockLevel level = of_reading(tokens, own);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    const Tokens here = tokens.subspan(i);
-    const bool writes = begins(here, {"INSERT", "INTO"}) || begins(here, {"DELETE", "FROM"}) ||
-                        (begins(here, {"UPDATE"}) && i > 0 && is_one_of(tokens[i - 1], {"(", ")"})) ||
-                        begins(here, {"MERGE", "INTO"});
-    if (writes) level = std::max(level, of_writing(here, own));
+LockLevel of_analyze(const value& node, const TableNames& own) {
+  const array& tables = items_in(node, "rels");
+  LockLevel level = tables.empty() ? share_update_exclusive : none;
+  for (const value& each : tables) {
+    level = std::max(level, on(field_of(fields_of(each), "relation"), own, share_update_exclusive));
   }
   return level;
 }
 
-LockLevel of_comment(Tokens tokens, const TableNames& own) {
-  if (tokens.size() < 3) return none;
-  Tokens name = tokens.subspan(2);
-  if (tokens[1] == "COLUMN") {  // users.name, or app.users.name
-    if (name.size() > 3 && name[3] == ".") name = name.subspan(2);
-    return on(name.front(), own, share_update_exclusive);
-  }
-  const bool of_table = is_one_of(tokens[1], {"TABLE", "VIEW", "MATERIALIZED", "INDEX", "SEQUENCE"});
-  return of_table ? on(name_at(name), own, share_update_exclusive) : none;
+bool runs_concurrently(const value& node) {
+  return std::ranges::any_of(items_in(node, "params"),
+                             [](const value& each) { return text_in(fields_of(each), "defname") == "concurrently"; });
 }
 
 }  // namespace
@@ -196,83 +225,27 @@ std::string_view lock_name(LockLevel level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-LockLevel lock_of(Tokens tokens, const TableNames& own) {
-  if (tokens.empty()) return none;
-  const std::string& verb = tokens.front();
-  const Tokens rest = tokens.subspan(1);
-  const bool concurrently = has(tokens, {"CONCURRENTLY"});
-  if (verb == "CREATE") return of_create(rest, own);
-  if (verb == "DROP") return of_drop(rest, own);
-  if (verb == "ALTER") return of_alter(rest, own);
-  if (is_one_of(verb, {"INSERT", "UPDATE", "DELETE", "MERGE"})) return of_writing(tokens, own);
-  if (verb == "WITH") return of_with(tokens, own);
-  if (is_one_of(verb, {"SELECT", "TABLE", "("})) return of_reading(tokens, own);
-  if (verb == "TRUNCATE") return on(name_at(begins(rest, {"TABLE"}) ? rest.subspan(1) : rest), own, access_exclusive);
-  if (verb == "CLUSTER") return access_exclusive;
-  if (verb == "REINDEX") return concurrently ? share_update_exclusive : access_exclusive;
-  if (verb == "ANALYZE") return share_update_exclusive;
-  if (verb == "REFRESH") return concurrently ? exclusive : access_exclusive;
-  if (verb == "COMMENT") return of_comment(rest, own);
-  if (verb == "DO" || verb == "CALL") return unknown;
-  return none;
-}
-
-// ---- tokens
-
-bool begins(Tokens tokens, std::initializer_list<std::string_view> words) {
-  if (tokens.size() < words.size()) return false;
-  return std::ranges::equal(tokens.first(words.size()), words);
-}
-
-bool has(Tokens tokens, std::initializer_list<std::string_view> words) {
-  for (size_t i = 0; i + words.size() <= tokens.size(); ++i) {
-    if (begins(tokens.subspan(i), words)) return true;
+LockLevel lock_of(const ParseTree& tree, const TableNames& own) {
+  const std::string_view kind = tree.kind;
+  const value& node = tree.node;
+  if (is_one_of(kind, {"SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"})) {
+    return of_rows_in(kind, node, own);
   }
-  return false;
-}
-
-bool is_one_of(const std::string& token, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, token) != words.end();
-}
-
-Tokens after(Tokens tokens, std::string_view word) {
-  const auto at = static_cast<size_t>(std::ranges::find(tokens, word) - tokens.begin());
-  return tokens.subspan(std::min(at + 1, tokens.size()));
-}
-
-Tokens after_conditions(Tokens tokens) {
-  while (!tokens.empty() && is_one_of(tokens.front(), {"IF", "NOT", "EXISTS", "ONLY"})) tokens = tokens.subspan(1);
-  return tokens;
-}
-
-Tokens after_name(Tokens tokens) {
-  const size_t length = tokens.size() > 2 && tokens[1] == "." ? 3 : 1;
-  return tokens.subspan(std::min(length, tokens.size()));
-}
-
-std::string name_at(Tokens tokens) {
-  tokens = after_conditions(tokens);
-  if (tokens.size() > 2 && tokens[1] == ".") tokens = tokens.subspan(2);
-  return tokens.empty() ? std::string() : tokens.front();
-}
-
-std::vector<Tokens> parts_of(Tokens tokens) {
-  std::vector<Tokens> parts;
-  size_t from = 0;
-  int depth = 0;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == "(") ++depth;
-    if (tokens[i] == ")") --depth;
-    if (tokens[i] != "," || depth > 0) continue;
-    parts.push_back(tokens.subspan(from, i - from));
-    from = i + 1;
+  if (kind == "ExplainStmt") return lock_of(statement_in(node, "query"), own);
+  if (kind == "DropStmt") return of_drop(node, own);
+  if (kind == "DropOwnedStmt" || kind == "ClusterStmt") return access_exclusive;
+  if (kind.starts_with("Alter") && kind != "AlterPolicyStmt") return of_alter(kind, node, own);
+  if (kind == "RenameStmt") return of_alter(kind, node, own);
+  if (kind == "CreatePolicyStmt" || kind == "AlterPolicyStmt") {
+    return on(field_of(node, "table"), own, access_exclusive);
   }
-  parts.push_back(tokens.subspan(from));
-  return parts;
-}
-
-bool is_constraint(Tokens added) {
-  return !added.empty() && is_one_of(added.front(), {"CONSTRAINT", "CHECK", "FOREIGN", "UNIQUE", "PRIMARY", "EXCLUDE"});
+  if (kind == "TruncateStmt") return on_all(items_in(node, "relations"), own, access_exclusive);
+  if (kind == "ReindexStmt") return runs_concurrently(node) ? share_update_exclusive : access_exclusive;
+  if (kind == "VacuumStmt") return of_analyze(node, own);
+  if (kind == "RefreshMatViewStmt") return is_set(node, "concurrent") ? exclusive : access_exclusive;
+  if (kind == "CommentStmt") return of_comment(node, own);
+  if (kind == "DoStmt" || kind == "CallStmt") return unknown;
+  return of_create(kind, node, own);
 }
 
 }  // namespace sluice::migrate

@@ -180,6 +180,7 @@ class Scanner {
     begun_ = true;
     start_ = at_;
     start_line_ = line_;
+    start_column_ = static_cast<uint32_t>(at_ - (at_ == 0 ? 0 : text_.rfind('\n', at_ - 1) + 1) + 1);
   }
 
   void end_statement(size_t end) {
@@ -188,6 +189,7 @@ class Scanner {
       while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
       statements_.push_back({.text = std::string(text),
                              .line = start_line_,
+                             .column = start_column_,
                              .first = first_,
                              .last_comment = comment_,
                              .tokens = std::move(tokens_)});
@@ -210,6 +212,7 @@ class Scanner {
   bool begun_ = false;
   size_t start_ = 0;
   uint32_t start_line_ = 1;
+  uint32_t start_column_ = 1;
   std::string first_;
   std::string comment_;
   std::string last_word_;
@@ -236,6 +239,10 @@ std::string quoted_name(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out.append(out.empty() ? "" : ".").append(quoted_name(part));
   return out;
+}
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
 Result<std::vector<std::string>> parse_name(Engine engine, std::string_view text) {

@@ -21,14 +21,17 @@ Result<std::vector<std::string>> parse_name(Engine engine, std::string_view text
 std::string quoted_name(const std::vector<std::string>& parts);
 
 struct Statement {
-  std::string text;          // without comments before it and without the semicolon
-  uint32_t line = 1;         // where it begins
+  std::string text;   // without comments before it and without the semicolon
+  uint32_t line = 1;  // where it begins
+  uint32_t column = 1;
   std::string first;         // its first words, in capitals and without comments: "CREATE INDEX CONCURRENTLY IF NOT"
   std::string last_comment;  // the comments before it, line by line
   std::vector<std::string> tokens;  // words in capitals, names in their quotes, ' for any text, else single characters
 
   bool operator==(const Statement&) const = default;
 };
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
 
 // Cuts at semicolons that stand in no string, quoted name, comment, dollar quote, or body of a trigger or function.
 // What ends in the middle of one of these is an error with the line where that began.

@@ -116,6 +116,19 @@ WITH gone AS (DELETE FROM members RETURNING id) SELECT count(*) FROM gone
 MERGE INTO teams USING members m ON teams.id = m.team WHEN MATCHED THEN DELETE
 SELECT count(*) FROM users
 SELECT id FROM users FOR UPDATE
+EXPLAIN DELETE FROM members
+EXPLAIN ANALYZE UPDATE members SET team = 1
+WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT * FROM n, known
+CREATE TEMP TABLE mine AS SELECT * FROM teams
+SELECT * INTO copied FROM teams
+ALTER TABLE users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
+ALTER TABLE users ADD COLUMN n12 timestamptz DEFAULT (now() AT TIME ZONE 'utc')
+ALTER TABLE users ADD COLUMN n13 text DEFAULT concat('a', 'b')
+ALTER TABLE users ADD COLUMN n14 jsonb DEFAULT jsonb_build_object('a', 1)
+ALTER TABLE users ADD COLUMN n15 text DEFAULT to_char(clock_timestamp(), 'YYYY')
+ALTER TABLE users ADD COLUMN n16 date DEFAULT date_trunc('month', now())
+INSERT INTO teams SELECT id, name FROM users WHERE id > 100
+ALTER TABLE users RENAME TO "Users List"
 GRANT SELECT ON users TO PUBLIC
 ALTER TYPE mood RENAME VALUE 'bad' TO 'worse'
 ALTER DOMAIN positive ADD CHECK (VALUE > 0)

@@ -109,8 +109,9 @@ Result<Code> lint(Context& context) {
   if (!migrations) return migrations.error();
   std::vector<migrate::Impact> all;
   bool sound = true;
+  migrate::Linter linter(engine);
   for (const migrate::Migration& each : *migrations) {
-    for (migrate::Impact& impact : migrate::impacts(engine, each)) {
+    for (migrate::Impact& impact : linter.look(each)) {
       sound = sound && impact.findings.empty();
       all.push_back(std::move(impact));
     }

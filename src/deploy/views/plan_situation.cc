@@ -631,12 +631,14 @@ class Drafter {
     const bundle::Migrations settings = migrations_over(own, migrations_);
     const int64_t expanded = newest_expanded(deployment);
     const auto engine = own.file ? migrate::Engine::sqlite : migrate::Engine::postgres;
+    migrate::Linter linter(engine);
     for (const migrate::Migration& each : *migrations) {
+      const std::vector<migrate::Impact> impacts = linter.look(each);
       if (each.number <= expanded) continue;
-      auto sound = migrate::check_expansion(engine, each);
-      if (!sound) faults_of_migrations_.push_back(component + ": " + to_string(sound.error()));
+      if (auto sound = migrate::check(impacts); !sound) {
+        faults_of_migrations_.push_back(component + ": " + to_string(sound.error()));
+      }
       offered.migrations[each.name] = text_of(each, settings) + history_of(each, deployment);
-      const std::vector<migrate::Impact> impacts = migrate::impacts(engine, each);
       size_t digits = 1;  // so that they stand in order
       for (const migrate::Impact& impact : impacts) digits = std::max(digits, std::to_string(impact.line).size());
       for (const migrate::Impact& impact : impacts) {

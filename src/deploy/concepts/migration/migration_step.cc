@@ -205,6 +205,14 @@ std::string in_words(std::optional<int64_t> rows, int64_t rate) {
                    : "");
 }
 
+// Looks at statements on the schema that there is now.
+Result<tool::Linter> linter_of(const Scene& scene) {
+  tool::Linter linter(scene.database->engine());
+  auto begun = linter.begin_at(*scene.database);
+  if (!begun) return begun.error();
+  return linter;
+}
+
 struct Planned {
   std::vector<std::string> lines;
   int64_t rows = 0;  // that are to be copied, about
@@ -228,13 +236,16 @@ Result<Planned> plan_of(const StepWork& work, const Scene& scene, Effect& effect
   const int64_t rate = seen->took_ms > 0 ? seen->looked_at * 1000 / seen->took_ms : 0;
   Planned planned;
   std::vector<std::string>& lines = planned.lines;
+  auto linter = linter_of(scene);
+  if (!linter) return linter.error();
   for (const tool::Migration& each : scene.migrations) {
     const std::string phase = phases.contains(each.number) ? phases[each.number] : std::string(tool::kPlanned);
+    const std::vector<tool::Impact> impacts = linter->look(each);
     if (phase == tool::kPlanned) {
-      if (auto sound = tool::check_expansion(scene.database->engine(), each); !sound) return sound.error();
+      if (auto sound = tool::check(impacts); !sound) return sound.error();
     }
     std::vector<std::string> expands, contracts;
-    for (const tool::Impact& impact : tool::impacts(scene.database->engine(), each)) {
+    for (const tool::Impact& impact : impacts) {
       const bool removes = impact.file.ends_with("contract.sql");
       (removes ? contracts : expands).push_back(each.name + (removes ? " contract: " : " expand: ") + in_words(impact));
     }
@@ -326,9 +337,11 @@ Result<void> try_expansion(const StepWork& work, const Scene& scene, const std::
                            Effect& effect) {
   auto address = address_of(work, effect);
   if (!address) return address.error();
+  auto linter = linter_of(scene);
+  if (!linter) return linter.error();
   for (const tool::Migration& each : scene.migrations) {
     if (std::ranges::find(entries, each.number, &tool::Entry::number) != entries.end()) continue;
-    auto sound = tool::check_expansion(scene.database->engine(), each);
+    auto sound = tool::check(linter->look(each));
     if (!sound) return sound;
   }
   auto rehearsed = rehearse(effect, *scene.database, scene.migrations, *address, false);
@@ -399,6 +412,7 @@ Result<bool> advance(const StepWork& work, Scene& scene, Effect& effect, Made& m
   auto entries = runner->ledger().entries();
   if (!entries) return entries.error();
   if (auto same = tool::compare_files(scene.migrations, *entries); !same) return same.error();
+  std::optional<Result<tool::Linter>> linter;  // of the schema before the first that is planned
   for (const tool::Migration& each : scene.migrations) {
     while (true) {
       auto entry = runner->ledger().entry(each.number);
@@ -407,7 +421,8 @@ Result<bool> advance(const StepWork& work, Scene& scene, Effect& effect, Made& m
       Result<tool::Progress> progress = tool::Progress{.done = true};
       if (expands && is_after(phase, {tool::kPlanned, tool::kExpanding})) {
         if (phase == tool::kPlanned) {
-          auto sound = tool::check_expansion(scene.database->engine(), each);
+          if (!linter) linter.emplace(linter_of(scene));
+          auto sound = *linter ? tool::check((*linter)->look(each)) : Result<void>(linter->error());
           if (!sound) return sound.error();
         }
         progress = runner->expand(each.number);

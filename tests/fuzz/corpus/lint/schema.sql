@@ -1,0 +1,23 @@
+
+CREATE TABLE users (id int PRIMARY KEY, name text, age int DEFAULT 7, email varchar(40), at timestamptz);
+CREATE TABLE teams (id int PRIMARY KEY, name text, CONSTRAINT named CHECK (name <> '') NOT VALID);
+CREATE TABLE members (id int PRIMARY KEY, team int, note text);
+CREATE TABLE parts (id int, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE part2 (id int NOT NULL, n int NOT NULL, CHECK (n = 2));
+CREATE INDEX by_name ON users (name);
+CREATE UNIQUE INDEX by_email ON users (email);
+CREATE VIEW known AS SELECT id, name FROM users WHERE id > 17;
+CREATE MATERIALIZED VIEW counted AS SELECT count(*) AS n FROM users;
+CREATE UNIQUE INDEX one_count ON counted (n);
+CREATE SEQUENCE numbers;
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE DOMAIN positive AS int;
+CREATE TABLE scores (id int PRIMARY KEY, score positive);
+CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TRIGGER touched BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION touch();
+CREATE POLICY seen ON users USING (true);
+CREATE RULE ignored AS ON DELETE TO members DO NOTHING;
+CREATE STATISTICS together ON id, age FROM users;
+INSERT INTO users SELECT i, 'n' || i, 20, 'e' || i FROM generate_series(1, 20) i;
+INSERT INTO teams VALUES (1, 'one');
