@@ -129,9 +129,12 @@ Result<void> Ledger::make_another(Database& database) {
                       {to_string(UlidSource(clock, random).next())});
 }
 
-Result<std::vector<Entry>> Ledger::entries() {
+Result<std::vector<Entry>> Ledger::entries() { return entries_where("number > $1", 0); }
+
+Result<std::vector<Entry>> Ledger::entries_where(const std::string& condition, int64_t number) {
   auto rows = database_->query("SELECT number, name, phase, files, who, flow, began, changed, moves FROM " +
-                               table("migration") + " ORDER BY number");
+                                   table("migration") + " WHERE " + condition + " ORDER BY number",
+                               {std::to_string(number)});
   if (!rows) return rows.error();
   std::vector<Entry> all;
   for (const Row& row : *rows) {
@@ -153,12 +156,10 @@ Result<std::vector<Entry>> Ledger::entries() {
 }
 
 Result<std::optional<Entry>> Ledger::entry(int64_t number) {
-  auto all = entries();
-  if (!all) return all.error();
-  for (Entry& each : *all) {
-    if (each.number == number) return std::optional<Entry>(std::move(each));
-  }
-  return std::optional<Entry>();
+  auto found = entries_where("number = $1", number);
+  if (!found) return found.error();
+  if (found->empty()) return std::optional<Entry>();
+  return std::optional<Entry>(std::move(found->front()));
 }
 
 Result<void> Ledger::put(const Migration& migration, std::string_view phase) {

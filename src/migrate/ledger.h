@@ -109,6 +109,7 @@ class Ledger {
       : database_(&database), caller_(std::move(caller)), clock_(clock) {}
 
   std::string table(std::string_view name) const;
+  Result<std::vector<Entry>> entries_where(const std::string& condition, int64_t number);
   Result<void> moved(int64_t number);
 
   Database* database_;

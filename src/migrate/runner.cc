@@ -79,10 +79,13 @@ Result<Runner::Known> Runner::known(int64_t number) {
 }
 
 Result<Runner::Known> Runner::unchanged(int64_t number) {
-  auto entries = ledger_.entries();
-  if (!entries) return entries.error();
-  auto same = compare_files(*migrations_, *entries);
-  if (!same) return same.error();
+  if (!compared_) {
+    auto entries = ledger_.entries();
+    if (!entries) return entries.error();
+    auto same = compare_files(*migrations_, *entries);
+    if (!same) return same.error();
+    compared_ = true;
+  }
   return known(number);
 }
 
@@ -225,7 +228,7 @@ Result<void> Runner::make_copy(const Migration& migration, size_t place, int64_t
   });
 }
 
-// The phase, and the schema as this phase leaves it.
+// The phase, and the schema as this phase leaves it. What others change while rows are copied stays their change.
 Result<void> Runner::end_phase(const Migration& migration, std::string_view phase) {
   auto schema = describe_schema(*database_);
   if (!schema) return schema.error();
@@ -358,8 +361,8 @@ Result<void> Runner::adopt(int64_t number) {
     if (now->phase != kPlanned) {
       return Error{.code = Code::conflict, .message = now->migration->name + " is " + now->phase + " already"};
     }
-    auto ended = end_phase(*now->migration, now->migration->contract.empty() ? kMigrated : kContracted);
-    if (!ended) return ended;
+    auto put = ledger_.put(*now->migration, now->migration->contract.empty() ? kMigrated : kContracted);
+    if (!put) return put;
   }
   // What others have changed since is taken as it is, too.
   auto schema = describe_schema(*database_);

@@ -63,7 +63,7 @@ class Runner {
     std::string phase;
   };
   Result<Known> known(int64_t number);
-  // The same, unless a file was changed after it ran.
+  // The same, unless a file was changed after it ran. Nobody else changes the ledger while a runner lives.
   Result<Known> unchanged(int64_t number);
   Result<void> begin_expand(const Migration& migration);
   Result<void> run_statement(const Migration& migration, const Statement& statement, int64_t place);
@@ -71,6 +71,7 @@ class Runner {
   Result<void> drop_invalid(const std::string& index);
   Result<void> make_copy(const Migration& migration, size_t place, int64_t step);
   Result<void> end_phase(const Migration& migration, std::string_view phase);
+  Result<void> keep_validated();
   Result<void> keep_undoing(const Migration& migration, const Schema& after);
   Result<std::vector<std::string>> statements_to_undo(int64_t number, const Schema& now);
   Result<std::vector<std::string>> known_undoing(int64_t number);
@@ -91,7 +92,8 @@ class Runner {
   Clock* clock_;
   MigratorLock lock_;
   Ledger ledger_;
-  int64_t size_ = 100;  // rows a batch, which finds its way to kBatchMs
+  bool compared_ = false;  // the files with what ran
+  int64_t size_ = 100;     // rows a batch, which finds its way to kBatchMs
 };
 
 // How the schema differs from what the last phase left, or nothing if there is no ledger.

@@ -47,7 +47,7 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
   auto failures = ledger_.failures(number);
   if (!failures) return failures.error();
   if (*failures > 0) {
-    auto ended = in_transaction(*database_, *clock_, [&] { return end_phase(migration, kPartial); });
+    auto ended = in_transaction(*database_, *clock_, [&] { return ledger_.put(migration, kPartial); });
     if (!ended) return ended.error();
     return progress_of(migration, "copied but for " + std::to_string(*failures) + " rows");
   }
@@ -57,7 +57,7 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
   auto failing = failing_checks(migration);
   if (!failing) return failing.error();
   auto ended = in_transaction(*database_, *clock_,
-                              [&] { return end_phase(migration, failing->empty() ? kMigrated : kPartial); });
+                              [&] { return ledger_.put(migration, failing->empty() ? kMigrated : kPartial); });
   if (!ended) return ended.error();
   auto progress = progress_of(migration, "migrated");
   if (progress) progress->errors.insert(progress->errors.end(), failing->begin(), failing->end());
@@ -182,11 +182,32 @@ Result<bool> Runner::validate_next(const Migration& migration) {
   if (!rows) return rows.error();
   if (rows->empty()) return false;
   const Row& row = rows->front();
-  auto done = in_transaction(*database_, *clock_, [&] {
-    return database_->run("ALTER TABLE " + *row[0] + " VALIDATE CONSTRAINT " + *row[1]);
+  auto done = in_transaction(*database_, *clock_, [&]() -> Result<void> {
+    auto validated = database_->run("ALTER TABLE " + *row[0] + " VALIDATE CONSTRAINT " + *row[1]);
+    if (!validated) return validated;
+    return keep_validated();
   });
   if (!done) return done.error();
   return true;
+}
+
+// In the schema as the expansion left it, constraints are as they are now but for others' changes.
+Result<void> Runner::keep_validated() {
+  auto kept = ledger_.kept(0, "schema");
+  if (!kept) return kept.error();
+  auto before = schema_from_json(kept->value_or("[]"));
+  if (!before) return before.error();
+  auto now = describe_schema(*database_);
+  if (!now) return now.error();
+  for (SchemaObject& object : *before) {
+    const auto found = std::ranges::find_if(*now, [&](const SchemaObject& each) {
+      return each.kind == "constraint" && each.kind == object.kind && each.name == object.name;
+    });
+    if (found != now->end() && object.definition == found->definition + " NOT VALID") {
+      object.definition = found->definition;
+    }
+  }
+  return ledger_.keep(0, "schema", schema_to_json(*before));
 }
 
 Result<std::vector<std::string>> Runner::failing_checks(const Migration& migration) {

@@ -48,6 +48,18 @@ TEST(Runner, AnExpansionIsOverWhileItsRowsAreCopied) {
   EXPECT_EQ(again->phase, kMigrating);
 }
 
+TEST(Runner, WhatOthersChangeWhileRowsAreCopiedStaysTheirChange) {
+  TestingDatabase database;
+  Migrations migrations = split_names();
+  expanded(database, migrations);
+  database.run("ALTER TABLE users ADD COLUMN by_hand TEXT;");
+  EXPECT_EQ(database.migrate(migrations, 2).phase, kMigrated);
+  auto found = drift(database.database());
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(to_line(found->front()), "+ column \"users\".\"by_hand\"");
+}
+
 TEST(Runner, TakesAFailedContractionBackWhole) {
   Migrations migrations = split_names("ALTER TABLE users DROP COLUMN first;\nALTER TABLE users DROP COLUMN lost;");
   TestingDatabase database;

@@ -106,7 +106,7 @@ std::string plain(std::string_view sql) {
   return out;
 }
 
-using Key = std::pair<std::string, std::string>;
+using Key = std::pair<std::string_view, std::string_view>;  // of an object that stays where it is
 Key key_of(const SchemaObject& object) { return {object.kind, object.name}; }
 
 std::map<Key, const SchemaObject*> by_key(const Schema& schema) {
