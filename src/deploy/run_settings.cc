@@ -1,6 +1,7 @@
 // The fields of a health check are read by the bundle's own reader, so that both are written in the same way.
 #include "deploy/run_settings.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json.h"
@@ -58,6 +59,7 @@ bundle::Migrations migrations_over(bundle::Migrations own, const std::optional<M
   own.autoMigrate = said->autoMigrate.value_or(own.autoMigrate);
   own.autoContract = said->autoContract.value_or(own.autoContract);
   own.backupBefore = said->backupBefore.value_or(own.backupBefore);
+  own.contractApprovals = std::max(own.contractApprovals, said->contractApprovals.value_or(0));
   return own;
 }
 

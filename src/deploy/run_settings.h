@@ -21,9 +21,10 @@ struct MigrationKeys {
   std::optional<bool> autoMigrate;
   std::optional<bool> autoContract;
   std::optional<bool> backupBefore;
+  std::optional<uint32_t> contractApprovals;  // never fewer people than the bundle asks for
   bool operator==(const MigrationKeys&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(MigrationKeys, (), (autoExpand, autoMigrate, autoContract, backupBefore))
+BOOST_DESCRIBE_STRUCT(MigrationKeys, (), (autoExpand, autoMigrate, autoContract, backupBefore, contractApprovals))
 
 struct RunSettings {
   std::optional<uint32_t> replicas;

@@ -52,5 +52,14 @@ TEST(RunSettings, EachKeyOfMigrationsHoldsOverItsBundle) {
   }
 }
 
+TEST(RunSettings, AManifestNeverAsksForFewerPeopleThanTheBundle) {
+  const bundle::Migrations own{.contractApprovals = 2};
+  for (const auto& [said, expected] : {std::pair{0U, 2U}, {1U, 2U}, {3U, 3U}}) {
+    auto settings = read_run_settings(json::object{{"migrations", json::object{{"contractApprovals", said}}}});
+    ASSERT_TRUE(settings) << to_string(settings.error());
+    EXPECT_EQ(migrations_over(own, settings->migrations).contractApprovals, expected) << said;
+  }
+}
+
 }  // namespace run_settings_test
 }  // namespace sluice::deploy

@@ -113,9 +113,9 @@ void Approvals::run(const store::StateRow& row) {
     if (!snapshot) return;
     const SeenRows now = seen_rows(**snapshot, *engine_.kit(), action, input);
     snapshot->reset();
-    const json::object seen = kept_object(asked_text(asked, "seen"));
-    if (write(now.generations) != write(seen)) {
-      conclude(row.key, "stale", "it was approved for " + write(seen) + ", and by now it is " + write(now.generations));
+    const std::string seen = asked_text(asked, "seen");  // empty: guards say whether it may still be run
+    if (!seen.empty() && write(now.generations) != write(kept_object(seen))) {
+      conclude(row.key, "stale", "it was approved for " + seen + ", and by now it is " + write(now.generations));
       return log_("approval " + row.key + ": what " + action + " is about has changed; it was not run");
     }
     expect = now.own;

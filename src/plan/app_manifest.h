@@ -197,9 +197,10 @@ struct Migrations {
   std::optional<bool> autoMigrate;
   std::optional<bool> autoContract;
   std::optional<bool> backupBefore;
+  std::optional<uint32_t> contractApprovals;
   bool operator==(const Migrations&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Migrations, (), (autoExpand, autoMigrate, autoContract, backupBefore))
+BOOST_DESCRIBE_STRUCT(Migrations, (), (autoExpand, autoMigrate, autoContract, backupBefore, contractApprovals))
 
 // What an environment says otherwise than the rest of the manifest. Of a component only what differs is named.
 struct Overlay {

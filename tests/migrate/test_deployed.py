@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import subprocess
+import urllib.error
+import urllib.request
 
 import pytest
 from databases import Postgres
@@ -57,10 +59,10 @@ def run(sluice, tmp_path):
     subprocess.run([sluice, "stop"], env=environment, capture_output=True, timeout=60)
 
 
-def bundle(tmp_path, version, files):
+def bundle(tmp_path, version, files, keys=""):
     folder = tmp_path / f"shop{version}"
     for name, text in ({"app.py": APP, "bundle.yaml": f'name: shop\nversion: "{version}"\nrun: [python3, app.py]\n'
-                        "health: {path: /}\nsecrets: [DB]\nmigrations: {database: DB}\n"} |
+                        f"health: {{path: /}}\nsecrets: [DB]\nmigrations: {{database: DB{keys}}}\n"} |
                        {f"migrations/{name}": text for name, text in files.items()}).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -108,6 +110,61 @@ def test_contract_waits_for_every_customer(run, tmp_path, postgres):
     assert target.sql("SELECT who FROM sluice.migration WHERE number = 2;").strip() != ""
     journal = run("audit", "list", "-o", "json", code=None)
     assert "s3cret" not in journal.stdout
+
+
+POLICY = """schema: sluice.access-policy.v1
+grants:
+- {to: [user:ann, user:bob, user:cay], role: operator}
+"""
+
+
+def test_a_contraction_waits_until_other_people_agree(run, sluice, tmp_path, postgres, eventually):
+    target = postgres.fresh("agreed")
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    environment = {"PATH": os.environ["PATH"], "SLUICE_HOME": str(tmp_path / "h"), "LANG": "C.UTF-8"}
+    with open(tmp_path / "serve.log", "w") as log:
+        server = subprocess.Popen([sluice, "serve", "--listen", "127.0.0.1:0"], env=environment, stdout=log, stderr=log)
+    try:
+        eventually((tmp_path / "h/run/owner.token").exists, lambda: (tmp_path / "serve.log").read_text())
+        url = json.loads(run("status", "--wait", "60s", "-o", "json").stdout)["url"]
+        run("secrets", "put", "local", "shop/DB", input=target.address)
+        run("up", bundle(tmp_path, "1", INIT), "--detach")
+        run("up", bundle(tmp_path, "2", INIT | NAME, ", contractApprovals: 2"), "--detach")
+        run("revisions", "drain", "local", "shop@1")
+        run("access", "policy", "apply", tmp_path / "policy.yaml")
+        tokens = {who: json.loads(run("access", "tokens", "create", "t", "--for", f"user:{who}", "-o", "json").stdout)["secret"]
+                  for who in ["ann", "bob", "cay"]}
+
+        def act(who, action, **given):
+            ask = urllib.request.Request(f"{url}/v1/actions/{action}", json.dumps({"input": given}).encode(), {
+                "Authorization": "Bearer " + tokens[who], "Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(ask, timeout=60) as answer:
+                    return json.loads(answer.read())
+            except urllib.error.HTTPError as error:
+                return json.loads(error.read())
+
+        revision = next(each["revision_id"] for each in json.loads(run("revisions", "list", "local", "-o", "json").stdout)
+                        if each["pack_list"][0]["version"] == "2")
+        asked = act("ann", "Migration/contract", migration=revision)
+        assert (asked["variant"], asked["code"]) == ("approvalNeeded", "waiting_for_approval"), asked
+        assert "2 other people must agree before the old side of the schema of shop@2 is removed" in str(asked)
+        again = run("migrate", "contract", "local", "shop@2", "--yes", code=10)
+        assert "2 other people must agree" in again.stderr + again.stdout
+        eventually(lambda: json.loads(run("approvals", "list", "-o", "json").stdout) != [])
+        (waiting,) = json.loads(run("approvals", "list", "-o", "json").stdout)
+        assert waiting["requester"] == "user:ann" and waiting["action"] == "Migration/contract"
+        assert "0 of 2 people agree" in run("why", waiting["approval"]).stdout
+        assert act("ann", "Approval/vote", approval=waiting["approval"], agree=True)["variant"] == "ownRequest"
+        assert act("bob", "Approval/vote", approval=waiting["approval"], agree=True)["variant"] == "counted"
+        assert "1 of 2 people agree" in run("why", waiting["approval"]).stdout
+        assert target.sql("SELECT count(*) FROM information_schema.columns WHERE table_name = 'users';").strip() == "4"
+        assert act("cay", "Approval/vote", approval=waiting["approval"], agree=True)["variant"] == "ok"
+        eventually(lambda: target.sql("SELECT phase FROM sluice.migration WHERE number = 2;").strip() == "contracted")
+        assert target.sql("SELECT who FROM sluice.migration WHERE number = 2;").strip() == "user:ann"
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
 
 
 def test_a_user_that_may_make_no_database_gets_no_migration_without_a_backup(run, tmp_path, postgres):

@@ -127,11 +127,13 @@ struct Migrations {
   bool autoMigrate = true;    // and copied, too
   bool autoContract = false;  // as soon as no revision that needs the old side runs
   bool backupBefore = true;
-  static constexpr std::string_view kDefaulted[] = {"folder", "autoExpand", "autoMigrate", "autoContract",
-                                                    "backupBefore"};
+  uint32_t contractApprovals = 0;  // other people who must agree before the old side goes
+  static constexpr std::string_view kDefaulted[] = {"folder",       "autoExpand",   "autoMigrate",
+                                                    "autoContract", "backupBefore", "contractApprovals"};
   bool operator==(const Migrations&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Migrations, (), (folder, database, file, autoExpand, autoMigrate, autoContract, backupBefore))
+BOOST_DESCRIBE_STRUCT(Migrations, (),
+                      (folder, database, file, autoExpand, autoMigrate, autoContract, backupBefore, contractApprovals))
 
 struct Resources {
   double cpu = 1;  // processors

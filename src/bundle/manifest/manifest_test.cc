@@ -106,7 +106,8 @@ TEST(Manifest, MigrationsNameOneDatabase) {
             "bundle.yaml:6:35: /migrations/database: \"OTHER\" is none of \"secrets\"");
   EXPECT_EQ(refusal(with(all + "file: app.db}\n")),
             "bundle.yaml:6:35: /migrations/file: it begins with the name of a storage: data/app.db");
-  EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB, autoContract: true}\n")), "accepted");
+  EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB, autoContract: true, contractApprovals: 2}\n")),
+            "accepted");
 }
 
 TEST(Manifest, AnImageStandsInPlaceOfRun) {

@@ -74,7 +74,8 @@ class Drafter {
     read_kits(manifest, parsed.document, drafted.faults);
     if (!drafted.faults.empty()) return drafted;
     if (const auto& said = manifest.migrations) {
-      migrations_ = MigrationKeys{said->autoExpand, said->autoMigrate, said->autoContract, said->backupBefore};
+      migrations_ = MigrationKeys{said->autoExpand, said->autoMigrate, said->autoContract, said->backupBefore,
+                                  said->contractApprovals};
     }
     look_at(manifest.components, drafted.missing);
     look_at(manifest.concepts, drafted.missing);

@@ -386,6 +386,8 @@ Prepare::Result Migration::prepare(const Prepare& ask, State& state) {
   auto settings = document ? read<bundle::Migrations>(*document) : Result<bundle::Migrations>(document.error());
   if (!settings) return unfit(settings.error());
   record.autoContract = settings->autoContract;
+  record.approvals = settings->contractApprovals;
+  record.call = write(json::object{{"migration", ask.migration.text()}});
   record.secret.reset();
   if (settings->database) {
     auto name = secret_name(ask.packConfig, settings->database->text);

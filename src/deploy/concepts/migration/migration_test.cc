@@ -183,6 +183,102 @@ TEST_F(MigrationTest, NothingIsDestroyedByAnExpansionByAccident) {
   EXPECT_EQ(bring("3", files).variant, "ok");
 }
 
+// ---- people who must agree first
+
+class ApprovedContractionTest : public MigrationTest {
+ protected:
+  void bring_both(const std::string& keys) {
+    auto one = bring("1", kFirst);
+    EXPECT_EQ(one.variant, "ok") << write(one.fields);
+    auto two = bring("2", kSecond, ", contractApprovals: 2" + keys);
+    EXPECT_EQ(two.variant, "ok") << write(two.fields);
+    v1 = text(one, "revision");
+    v2 = text(two, "revision");
+  }
+  std::string waiting() {
+    for (const auto& [id, row] : kit.rows("Approval")) {
+      if (row.at("status") == "waiting") return id;
+    }
+    return "";
+  }
+  // Nobody waits for the people who are asked by it.
+  engine::End ask_to_contract() {
+    kit.start("Migration/contract", {{"migration", v2}});
+    EXPECT_TRUE(eventually([&] { return !waiting().empty(); }));
+    return kit.ends("Migration/contract").back();
+  }
+  engine::End vote(const std::string& who, const std::string& approval, bool agree) {
+    kit.caller = who;
+    return kit.run("Approval/vote", {{"approval", approval}, {"agree", agree}});
+  }
+  // As the host does with what is approved.
+  engine::End run_approved(const std::string& approval, const std::string& who) {
+    const json::value asked = kit.row("Approval", approval);
+    EXPECT_EQ(asked.at("status"), "approved");
+    EXPECT_EQ(asked.at("requester").as_string(), who);
+    EXPECT_EQ(kit.run("Approval/conclude", {{"approval", approval}, {"status", "running"}, {"outcome", ""}}).variant,
+              "ok");
+    kit.caller = who;
+    auto end = kit.run("Migration/contract", parse_json(asked.at("input").as_string()).value().root.as_object());
+    EXPECT_EQ(kit.run("Approval/conclude", {{"approval", approval}, {"status", "done"}, {"outcome", "x"}}).variant,
+              "ok");
+    return end;
+  }
+
+  std::string v1, v2;
+};
+
+TEST_F(ApprovedContractionTest, WaitsUntilOtherPeopleAgree) {
+  bring_both("");
+  kit.caller = "user:ann";
+  EXPECT_EQ(act("contract", v2).variant, "inUse") << "people are not asked for what cannot be done";
+  EXPECT_EQ(waiting(), "");
+  ASSERT_EQ(kit.run("Revision/drain", {{"revision", v1}}).variant, "ok");
+  auto needed = ask_to_contract();
+  ASSERT_EQ(needed.variant, "approvalNeeded") << write(needed.fields);
+  EXPECT_EQ(text(needed, "message"),
+            "2 other people must agree before the old side of the schema of shop@2 is removed; both sides stay");
+  const std::string approval = waiting();
+  EXPECT_EQ(act("contract", v2).variant, "approvalNeeded");
+  EXPECT_EQ(vote("user:ann", approval, true).variant, "ownRequest");
+  EXPECT_EQ(vote("user:bob", approval, true).variant, "counted");
+  kit.caller = "user:ann";
+  EXPECT_EQ(act("contract", v2).variant, "approvalNeeded") << "one is not enough";
+  EXPECT_EQ(vote("user:cay", approval, true).variant, "ok");
+  EXPECT_EQ(migration(v2).at("phase"), "migrated");
+  auto done = run_approved(approval, "user:ann");
+  EXPECT_EQ(done.variant, "ok") << write(done.fields);
+  EXPECT_EQ(migration(v2).at("phase"), "contracted");
+  EXPECT_EQ(kit.count("Approval"), 1U) << "who asks again waits for the same people";
+}
+
+TEST_F(ApprovedContractionTest, ANoIsKeptAndPeopleCanBeAskedAgain) {
+  bring_both("");
+  ASSERT_EQ(kit.run("Revision/drain", {{"revision", v1}}).variant, "ok");
+  kit.caller = "user:ann";
+  ASSERT_EQ(ask_to_contract().variant, "approvalNeeded");
+  ASSERT_EQ(vote("user:bob", waiting(), false).variant, "rejected");
+  ASSERT_TRUE(eventually([&] {
+    const json::value status = kit.query("Migration/status", {{"migration", v2}}).fields.at("errors");
+    return write(status).find("user:bob") != std::string::npos;
+  }));
+  kit.caller = "user:ann";
+  ASSERT_EQ(ask_to_contract().variant, "approvalNeeded");
+  EXPECT_EQ(vote("user:bob", waiting(), false).variant, "rejected");
+}
+
+TEST_F(ApprovedContractionTest, PeopleAreAskedOnceTheLastOldRevisionIsDrained) {
+  bring_both(", autoContract: true");
+  EXPECT_EQ(waiting(), "");
+  kit.start("Revision/drain", {{"revision", v1}});
+  ASSERT_TRUE(eventually([&] { return !waiting().empty(); }));
+  const std::string approval = waiting();
+  EXPECT_EQ(vote("user:bob", approval, true).variant, "counted");
+  EXPECT_EQ(vote("user:cay", approval, true).variant, "ok");
+  EXPECT_EQ(run_approved(approval, "autoContract").variant, "ok");
+  EXPECT_EQ(migration(v2).at("phase"), "contracted");
+}
+
 // ---- who stands in the way of a contraction, one by one
 
 class MigrationGuardsTest : public MigrationTest {
