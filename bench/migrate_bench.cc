@@ -1,6 +1,9 @@
 // Copying rows under triggers, beside the loop that somebody would write by hand, on PostgreSQL (Debian's, with fsync,
-// started here) and on SQLite, and what the application gets done meanwhile; and what lint takes, beside another
-// linter.
+// started here) and on SQLite, and what the application gets done meanwhile; what lint takes, beside another linter;
+// and what 1,000 migrations take, beside another migrator.
+//
+//   migrate_bench [many|copies|lints]    all of it, or a part
+//   migrate_bench status SQLITE FOLDER   which migrations a file has, as a program of its own
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,8 +17,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/real_disk.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
+#include "migrate/ledger.h"
 #include "migrate/lint.h"
 #include "migrate/runner.h"
 
@@ -28,6 +33,8 @@ constexpr int kRows = 1'000'000;
 constexpr int kCopies = 3;  // rounds
 constexpr int kBusy_s = 8;  // which is less than copying takes
 constexpr const char* kLinter = "tests/migrate/node_modules/@squawk-cli/linux-x64/bin/squawk";
+constexpr const char* kMigrator = "tests/migrate/node_modules/@dbmate/linux-x64/bin/dbmate";
+constexpr int kMany = 1'000;  // migrations
 constexpr int kByHand = 2'000;
 constexpr const char* kBins = "export PATH=\"$PATH:$(echo /usr/lib/postgresql/*/bin)\"; ";
 
@@ -72,10 +79,14 @@ Migrations migrations_of(Engine engine) {
         "1, 4)\", last: \"substr(name, 6)\"}}]"}}));
 }
 
+Runner runner_on(Database& database, const Migrations& migrations, Clock& clock) {
+  const Caller caller{.sluice = "bench", .process = "1", .who = "bench", .flow = "bench"};
+  return must(Runner::open(database, migrations, caller, clock));
+}
+
 void to_end(Database& database, const Migrations& migrations, int64_t number, bool copies) {
   RealClock clock;
-  const Caller caller{.sluice = "bench", .process = "1", .who = "bench", .flow = "bench"};
-  Runner runner = must(Runner::open(database, migrations, caller, clock));
+  Runner runner = runner_on(database, migrations, clock);
   while (!must(copies ? runner.migrate(number, 5'000) : runner.expand(number)).done) {
   }
 }
@@ -95,11 +106,11 @@ void prepare(Database& database, const Migrations& migrations) {
 
 void copy_by_hand(Database& database) {
   for (int at = 0; at < kRows; at += kByHand) {
-    must(database
-             .run("UPDATE users SET name = first || ' ' || last WHERE id > " + std::to_string(at) +
-                  " AND id <= " + std::to_string(at + kByHand) + " AND name IS NULL")
-             .has_value(),
-         "the loop failed");
+    const std::string batch = "UPDATE users SET name = first || ' ' || last WHERE id > " + std::to_string(at) +
+                              " AND id <= " + std::to_string(at + kByHand) + " AND name IS NULL";
+    auto done = database.run(batch);
+    while (!done && done.error().code == Code::conflict) done = database.run(batch);  // the application holds it
+    must(done.has_value(), "the loop failed");
   }
 }
 
@@ -232,7 +243,7 @@ void lints(Report& report) {
   const double ours_s = median_s(
       [&] {
         auto read = must(read_migrations(Engine::postgres, {{"0001_a.sql", text}}));
-        must(lint(Engine::postgres, read.front()).empty(), "it found something");
+        must(check(Linter(Engine::postgres).look(read.front())).has_value(), "it found something");
       },
       kRounds, cpu_s);
   report.note("lint of 10,000 statements, CPU", ours_s * 1000, "ms");
@@ -243,12 +254,72 @@ void lints(Report& report) {
   report.at_most("lint, beside squawk (CPU)", ours_s / (child_cpu_s() - before_s), 1.0, "×");
 }
 
+// ---- many migrations
+
+Migrations migrations_below(const std::string& folder) {
+  RealDisk disk;
+  return must(read_migrations(Engine::sqlite, must(read_texts(disk, folder))));
+}
+
+void print_status(const std::string& file, const std::string& folder) {
+  const Migrations migrations = migrations_below(folder);
+  auto database = must(open_sqlite(file));
+  const std::vector<Entry> entries = must(Ledger::of(*database).entries());
+  must(compare_files(migrations, entries).has_value(), "a file has changed");
+  for (const Migration& each : migrations) {
+    const auto done = std::ranges::find(entries, each.number, &Entry::number);
+    std::printf("%s  %s\n", done == entries.end() ? "planned" : done->phase.c_str(), each.name.c_str());
+  }
+}
+
+void many(Report& report, const std::string& self) {
+  const Folder folder("/tmp");
+  std::filesystem::create_directory(folder.path("ours"));
+  std::filesystem::create_directory(folder.path("theirs"));
+  for (int i = 1; i <= kMany; ++i) {
+    const std::string number = std::string(4 - std::to_string(i).size(), '0') + std::to_string(i);
+    const std::string sql = "CREATE TABLE t" + number + " (id integer PRIMARY KEY, name text);\n";
+    std::ofstream(folder.path("ours/" + number + "_t.sql")) << sql;
+    std::ofstream(folder.path("theirs/" + number + "_t.sql")) << "-- migrate:up\n" << sql << "-- migrate:down\n";
+  }
+  const std::string ours = folder.path("ours.db"), theirs = folder.path("theirs.db");
+  const std::string dbmate = std::string(kMigrator) + " --url sqlite:" + theirs + " --migrations-dir " +
+                             folder.path("theirs") + " --no-dump-schema ";
+  double start = wall_s();
+  shell(dbmate + "up");
+  report.note("1,000 migrations at once: dbmate", wall_s() - start, "s");
+  start = wall_s();
+  {
+    const Migrations migrations = migrations_below(folder.path("ours"));
+    auto database = must(open_sqlite(ours, true));
+    RealClock clock;
+    Runner runner = runner_on(*database, migrations, clock);
+    for (int64_t number = 1; number <= kMany; ++number) {
+      while (!must(runner.expand(number)).done) {
+      }
+      while (!must(runner.migrate(number, 5'000)).done) {
+      }
+    }
+  }
+  report.note("1,000 migrations at once: ours, each expanded and proven", wall_s() - start, "s");
+  const std::vector<double> status_s = medians_s(
+      {[&] { shell(self + " status " + ours + " " + folder.path("ours")); }, [&] { shell(dbmate + "status"); }});
+  report.note("status of 1,000 migrations", status_s[0] * 1000, "ms");
+  report.at_most("status of 1,000 migrations, beside dbmate", status_s[0] / status_s[1], 1.0, "×");
+}
+
 }  // namespace
 }  // namespace sluice::bench
 
-int main() {
+int main(int argc, char** argv) {
+  const std::string part = argc > 1 ? argv[1] : "";
+  if (part == "status" && argc == 4) {
+    sluice::bench::print_status(argv[2], argv[3]);
+    return 0;
+  }
   sluice::bench::Report report;
-  sluice::bench::copies(report);
-  sluice::bench::lints(report);
+  if (part.empty() || part == "many") sluice::bench::many(report, std::filesystem::absolute(argv[0]).string());
+  if (part.empty() || part == "copies") sluice::bench::copies(report);
+  if (part.empty() || part == "lints") sluice::bench::lints(report);
   return report.print();
 }
