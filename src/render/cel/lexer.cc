@@ -28,6 +28,7 @@ class Lexer {
 
   Result<std::vector<Token>> run() {
     std::vector<Token> tokens;
+    tokens.reserve(text_.size() / 2 + 2);
     for (;;) {
       skip_space();
       Token token{.offset = static_cast<uint32_t>(at_)};

@@ -11,10 +11,20 @@ Error refuse(std::string message, std::string path = "") {
 }
 
 std::string pointer_member(const std::string& pointer, std::string_view name) {
-  std::string text = pointer + "/";
-  for (const char each : name) text += each == '~' ? "~0" : each == '/' ? "~1" : std::string(1, each);
+  std::string text;
+  text.reserve(pointer.size() + 1 + name.size());
+  text.append(pointer).push_back('/');
+  for (const char each : name) {
+    if (each == '~' || each == '/') {
+      text += each == '~' ? "~0" : "~1";
+    } else {
+      text += each;
+    }
+  }
   return text;
 }
+
+bool has_expression(std::string_view text) { return text.find("${") != std::string_view::npos; }
 
 // Where the expression that begins behind `${` at `begin` ends: at its brace, beyond those within it and in quotes.
 // npos if it does not end; `nested` if another one begins within it.
@@ -138,9 +148,11 @@ Result<const cel::Program*> Scope::only_program(std::string_view text) {
 
 Result<cel::Value> Scope::value_of(std::string_view text, bool& traced) {
   traced = false;
+  if (!has_expression(text)) return arena_.string(std::string(text));
   auto parts = parts_of(text);
   if (!parts) return parts.error();
-  const auto whole = parts_of(trimmed(text));
+  const bool has_spaces = trimmed(text).size() < text.size();
+  const auto whole = has_spaces ? parts_of(trimmed(text)) : parts;
   if (whole->size() == 1 && whole->front().expression) {
     traced = true;
     auto compiled = program(whole->front().text);
@@ -230,6 +242,13 @@ Result<bool> Scope::fill(const json::value& template_, const std::string& from, 
     json::object filled;
     for (const auto& [key, inner] : *object) {
       const auto inner_from = pointer_member(from, key);
+      json::value value;
+      if (!has_expression(key)) {
+        auto kept = fill(inner, inner_from, pointer_member(to, key), value, trace);
+        if (!kept) return kept;
+        if (*kept) filled[key] = std::move(value);
+        continue;
+      }
       bool traced = false;
       auto name = value_of(key, traced);
       if (!name) return located(name.error(), inner_from);
@@ -239,7 +258,6 @@ Result<bool> Scope::fill(const json::value& template_, const std::string& from, 
             "the key " + std::string(key) + " must give a string, and gives " + std::string(cel::name_of(name->kind)),
             inner_from);
       }
-      json::value value;
       auto kept = fill(inner, inner_from, pointer_member(to, name->text), value, trace);
       if (!kept) return kept;
       if (*kept) filled[name->text] = std::move(value);
@@ -259,7 +277,7 @@ Result<bool> Scope::fill(const json::value& template_, const std::string& from, 
     made = std::move(filled);
     return true;
   }
-  if (const auto* text = template_.if_string()) {
+  if (const auto* text = template_.if_string(); text != nullptr && has_expression(*text)) {
     bool traced = false;
     auto value = value_of(*text, traced);
     if (!value) return located(value.error(), from);
