@@ -257,7 +257,8 @@ Error refusal_in_words(const Context& context, const host::Answer& answer, const
   }
   if (answer.flow) error.next = "sluice flow trace " + to_string(*answer.flow);
   if (answer.code == Code::waiting_for_approval) {
-    error.next = "another person runs: sluice approvals approve " + answer.text("approval");
+    const std::string approval = answer.text("approval");
+    error.next = "another person runs: sluice approvals " + (approval.empty() ? "list" : "approve " + approval);
   }
   // What was given is wrong: how it was done tells nothing more.
   if (answer.code == Code::invalid) error.next = "sluice " + context.given.command->name + " --help";

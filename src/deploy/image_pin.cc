@@ -15,13 +15,16 @@ constexpr size_t kMostConfig = 4 << 20;
 }  // namespace
 
 Result<bundle::ImageLock> pin_image(Disk& disk, const Clock& clock, const Variables& variables,
-                                    const std::string& image) {
+                                    const std::string& image, std::optional<oci::Login> login) {
   auto reference = oci::parse_reference(image);
   if (!reference) return reference.error();
-  auto login = oci::login_of_file(disk, variables, reference->host);
-  if (!login) return login.error();
+  if (!login) {
+    auto of_file = oci::login_of_file(disk, variables, reference->host);
+    if (!of_file) return of_file.error();
+    login = *std::move(of_file);
+  }
   http::Outgoing outgoing(way_to(variables, reference->host), clock);
-  oci::Registry registry(outgoing, *reference, *login);
+  oci::Registry registry(outgoing, *reference, login);
   auto fetched = registry.manifest(reference->wanted());
   if (!fetched) return fetched.error();
   bundle::ImageLock lock{.reference = image, .digest = fetched->digest};

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/json.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -44,6 +45,7 @@ std::shared_ptr<const lang::CheckedKit> checked_kit() {
 struct Call {
   std::string action;
   json::object input;
+  std::string ends_in = "ok";
 };
 
 // A home in a folder, whose control plane is a process of its own each time.
@@ -57,14 +59,16 @@ class KilledHome {
     auto put = [&](const std::string& relation, const std::string& key, const json::value& value) {
       batch.state.push_back({relation, key, 1, 0, write(value)});
     };
-    put("Env", "local",
-        to_json(env::EnvRecord{.name = "local",
-                               .generation = 1,
-                               .runtimeType = "local",
-                               .secretsType = "store",
-                               .retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5}}));
-    put("Env.packs", lang::child_key("local", lang::rows::number_key(0)),
-        to_json(env::EnvPack{.slot = "deployer", .kind = "sluice.deployer.local-process@1.0.0"}));
+    for (const std::string name : {"local", "staging"}) {
+      put("Env", name,
+          to_json(env::EnvRecord{.name = name,
+                                 .generation = 1,
+                                 .runtimeType = "local",
+                                 .secretsType = "store",
+                                 .retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5}}));
+      put("Env.packs", lang::child_key(name, lang::rows::number_key(0)),
+          to_json(env::EnvPack{.slot = "deployer", .kind = "sluice.deployer.local-process@1.0.0"}));
+    }
     EXPECT_TRUE((*store)->commit(batch));
   }
 
@@ -84,7 +88,7 @@ class KilledHome {
       with_engine(disk, [&](engine::Engine& engine, store::Store&) {
         for (const Call& each : calls) {
           auto outcome = engine.invoke({.action = each.action, .input = each.input, .caller = {.name = "test"}});
-          if (!outcome || outcome->end.variant != "ok") std::_Exit(5);
+          if (!outcome || outcome->end.variant != each.ends_in) std::_Exit(5);
           if (!engine.wait(outcome->flow, engine::Engine::Until::all)) std::_Exit(6);
         }
       });
@@ -168,6 +172,14 @@ class KilledHome {
            "; plans: " + rows("DeployPlan", [&](const json::value& row) { return text(row.at("currentPhase")); }) +
            "; nodes: " + rows("DeployPlan[N]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; rollouts: " + rows("Rollout", [&](const json::value& row) { return text(row.at("status")); }) +
+           "; pins: " +
+           rows("Pin",
+                [&](const json::value& row) {
+                  return text(row.at("component")) + " in " + text(row.at("environment")) + " " +
+                         text(row.at("release")) + " runs " + text(row.at("applied")) +
+                         (row.at("ready").as_bool() ? "" : ", not ready");
+                }) +
+           "; changes: " + rows("Pin[C]", [](const json::value&) { return std::string("one"); }) +
            "; markers: " + rows("Telemetry[M]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; open: " + rows("Deployment[C]", [](const json::value&) { return std::string("one"); }) +
            "; running: " + std::to_string(world_.running().size());
@@ -209,7 +221,7 @@ class KilledHome {
     if (!store) std::_Exit(2);
     RealClock clock;
     RealRandom random;
-    const auto bindings = concepts_with_files_for_programs(folder_);
+    const auto bindings = trusting(concepts_with_files_for_programs(folder_));
     std::vector<const lang::ConceptBinding*> concepts;
     for (const lang::ConceptBinding& each : bindings) concepts.push_back(&each);
     auto engine = engine::Engine::start({.store = store->get(),
@@ -407,6 +419,93 @@ TEST(KilledWorkflows, ARollingRolloutEndsAsWithoutTheKill) {
 TEST(KilledWorkflows, ABlueGreenRolloutEndsAsWithoutTheKill) {
   expect_rollout_ends("healthy", {{"strategy", "blue-green"}, {"steps", {"0%:1s"}}},
                       "rollouts: complete; markers: completed, started");
+}
+
+constexpr const char* kComponents[] = {"cart", "shop", "stock"};
+
+Call applied(const std::string& text) {
+  return {"Definition/apply", {{"documents", json::array{{{"file", "all.yaml"}, {"text", text}}}}}};
+}
+
+std::string object_of(const std::string& kind, const std::string& name, const std::string& spec) {
+  return "---\napiVersion: openchoreo.dev/v1alpha1\nkind: " + kind + "\nmetadata: {name: " + name + "}\nspec: " + spec +
+         "\n";
+}
+
+std::string component_at(const std::string& name, const std::string& path) {
+  return object_of("Component", name, "{componentType: bundle/app, parameters: {path: " + path + "}}");
+}
+
+// Three components with a path each. Staging runs the first releases of them, local the second ones; that of stock has
+// another path than before.
+std::vector<Call> three_components(KilledHome& home) {
+  std::string text =
+      object_of("DeploymentPipeline", "main",
+                "{promotionPaths: [{sourceEnvironmentRef: {name: local}, targetEnvironmentRefs: [{name: staging}]}]}") +
+      object_of("ComponentTypeDefinition", "app",
+                "{workloadType: bundle, schema: {parameters: {path: string}}, resources: [{id: app, template: "
+                "{apiVersion: sluice.dev/v1, kind: BundleDeployment, metadata: {name: \"${metadata.name}\"}, spec: "
+                "{bundle: \"${build.image}\", customer: acme, routes: {pathPrefixes: [\"${parameters.path}\"]}}}}]}");
+  for (const std::string name : kComponents) {
+    text += component_at(name, "/" + name) + object_of("Workload", name, "{image: none}");
+  }
+  std::vector<Call> calls{applied(text)};
+  for (const std::string version : {"1", "2"}) {
+    json::array pins;
+    for (const std::string name : kComponents) {
+      calls.push_back(
+          {"Release/create",
+           {{"component", name}, {"name", name + "-" + version}, {"image", home.world().put(name, version)}}});
+      pins.push_back(json::object{
+          {"component", name}, {"environment", "local"}, {"release", name + "-" + version}, {"state", "Active"}});
+    }
+    calls.push_back({"Pin/set", {{"pins", std::move(pins)}, {"wait", true}}});
+    if (version == "1") {
+      calls.push_back({"Pin/promote", {{"components", json::array()}, {"fromEnv", "local"}, {"toEnv", "staging"}}});
+      calls.push_back(applied(component_at("stock", "/late")));
+    }
+  }
+  return calls;
+}
+
+std::vector<Call> promotion_that_ends_in(const std::string& variant) {
+  return {{"Pin/promote", {{"components", json::array()}, {"fromEnv", "local"}, {"toEnv", "staging"}}, variant}};
+}
+
+constexpr const char* kAllMoved =
+    "cart in staging cart-2 runs cart-2, shop in local shop-2 runs shop-2, shop in staging "
+    "shop-2 runs shop-2, stock in local stock-2 runs stock-2, stock in staging stock-2 runs "
+    "stock-2; changes: ;";
+constexpr const char* kNoneMoved =
+    "cart in staging cart-1 runs cart-1, shop in local shop-2 runs shop-2, shop in staging "
+    "shop-1 runs shop-1, stock in local stock-2 runs stock-2, stock in staging stock-1 "
+    "runs stock-1; changes: ;";
+
+// Every step in soak, every third one otherwise.
+const uint64_t kStride = std::getenv("SLUICE_SOAK") != nullptr ? 1 : 3;
+
+TEST(KilledPromotions, OfThreeComponentsMoveAllOrNone) {
+  std::string seen;
+  expect_same_end(
+      three_components, [](KilledHome&) { return promotion_that_ends_in("ok"); }, kStride,
+      [&](const std::string& whole) { seen = whole; });
+  EXPECT_NE(seen.find(kAllMoved), std::string::npos) << seen;
+}
+
+TEST(KilledPromotions, OfWhichOneCannotRunGoBackWhole) {
+  std::string seen;
+  expect_same_end(
+      [](KilledHome& home) {
+        auto calls = three_components(home);
+        // There stock would take the cart's path, which shows when it is brought up.
+        calls.push_back(applied(object_of("EnvSettings", "cart-staging",
+                                          "{owner: {componentName: cart}, environment: staging, overrides: "
+                                          "{path: /late}}")));
+        return calls;
+      },
+      [](KilledHome&) { return promotion_that_ends_in("failed"); }, kStride,
+      [&](const std::string& whole) { seen = whole; });
+  EXPECT_NE(seen.find(kNoneMoved), std::string::npos) << seen;
 }
 
 // What was acknowledged before is never lost; what was under way ends in a named outcome, and can be done again.

@@ -26,18 +26,6 @@ using testing::StartsWith;
 
 constexpr const char* kHead = "---\napiVersion: openchoreo.dev/v1alpha1\n";
 
-// Everything is trusted everywhere: who signs is not the matter here.
-std::vector<lang::ConceptBinding> trusting(std::vector<lang::ConceptBinding> all) {
-  auto trust = std::ranges::find(all, "Trust", &lang::ConceptBinding::name);
-  for (lang::ActionBinding& action : trust->actions) {
-    if (action.name != "verify") continue;
-    action.act = [](const json::object&, lang::Rows&) -> Result<lang::Completion> {
-      return lang::Completion{"ok", {{"keys", json::array()}}};
-    };
-  }
-  return all;
-}
-
 std::string pipeline(const std::string& more = "", int soak_s = 0) {
   return std::string(kHead) + "kind: DeploymentPipeline\nmetadata: {name: main}\nspec:\n  promotionPaths:\n" +
          "    - {sourceEnvironmentRef: {name: local}, targetEnvironmentRefs: [{name: staging, soakSeconds: " +
@@ -307,6 +295,82 @@ TEST_F(PromotionSync, PeopleAgreeToAPromotionOnce) {
   EXPECT_EQ(end.variant, "ok") << said(end);
 }
 
+TEST_F(PromotionSync, PeopleAgreeToFilesAsAWhole) {
+  define();
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  std::string text = pipeline();
+  text.replace(text.find("soakSeconds: 0"), 14, "approvals: 1");
+  ASSERT_EQ(apply(text).variant, "ok");
+  kit.caller = "user:ann";
+  const std::string files = settings("shop", "staging", "{color: green}") + kHead +
+                            "kind: ReleasePin\nmetadata: {name: shop-staging}\nspec: {component: shop, environment: "
+                            "staging, releaseName: " +
+                            first + "}\n";
+  const json::object input{{"documents", json::array{{{"file", "all.yaml"}, {"text", files}}}}};
+  kit.start("Definition/apply", input);
+  ASSERT_TRUE(eventually([&] { return kit.ends("Definition/apply").size() == 3; }));
+  EXPECT_EQ(said(kit.ends("Definition/apply").back()), "approvalNeeded: 1 other people must agree before " + first +
+                                                           " of shop goes to staging; nothing was changed");
+  ASSERT_TRUE(eventually([&] { return kit.count("Approval") == 1 && kit.count("Settings") == 0; }));
+  const auto [id, approval] = *kit.rows("Approval").begin();
+  EXPECT_EQ(approval.at("wholeAction"), json::value("Definition/apply"));
+  EXPECT_EQ(approval.at("wholeInput"), json::value(write(input)));
+  kit.caller = "user:bob";
+  ASSERT_EQ(kit.run("Approval/vote", {{"approval", id}, {"agree", true}}).variant, "ok");
+  ASSERT_EQ(kit.run("Approval/conclude", {{"approval", id}, {"status", "running"}, {"outcome", ""}}).variant, "ok");
+  kit.caller = "user:ann";
+  const auto end = kit.run("Definition/apply", input);
+  EXPECT_EQ(end.variant, "ok") << said(end);
+  EXPECT_TRUE(eventually([&] { return runs("shop", "staging") == first; }));
+  EXPECT_EQ(config("shop", "staging"), R"({"color":"green"})");
+  EXPECT_EQ(kit.count("Approval"), 1U);
+}
+
+TEST_F(PromotionSync, AReleaseThatIsAppliedHasNeedlessOnesGo) {
+  define();
+  for (int i = 0; i < 9; ++i) release("shop", std::to_string(i));
+  const size_t kept = kit.count("Release");
+  ASSERT_LT(kept, 9U) << "one for each of three environments, and five more";
+  const auto newest = kit.rows("Release").rbegin()->first;
+  std::string text =
+      std::string(kHead) +
+      "kind: Release\nmetadata: {name: shop-99}\nspec:\n  component: {name: shop, "
+      "content: {apiVersion: openchoreo.dev/v1alpha1, kind: Component, metadata: {name: shop}, spec: "
+      "{componentType: bundle/app, parameters: {path: /x}}}}\n  componentTypeDefinition: {name: app, "
+      "content: {apiVersion: openchoreo.dev/v1alpha1, kind: ComponentTypeDefinition, metadata: {name: app}, "
+      "spec: {workloadType: bundle, schema: {parameters: {path: string}}, resources: []}}}\n  workload: "
+      "{apiVersion: openchoreo.dev/v1alpha1, kind: Workload, metadata: {name: shop}, spec: {image: none}}\n";
+  const auto end = apply(text);
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_FALSE(kit.row("Release", "shop-99").is_null());
+  EXPECT_TRUE(eventually([&] { return kit.count("Release") == kept; })) << kit.count("Release");
+  EXPECT_FALSE(kit.row("Release", newest).is_null());
+}
+
+TEST_F(PromotionSync, WhatOthersChangeOfABundleIsCorrected) {
+  define();
+  const std::string first = release("shop", "1"), second = release("shop", "2");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  const std::string before(pin("shop", "local").at("revision").as_string());
+  const auto end = kit.run("Pin/set", {{"pins", json::array{{{"component", "shop"},
+                                                             {"environment", "local"},
+                                                             {"release", second},
+                                                             {"state", "Active"},
+                                                             {"drift", "correct"}}}},
+                                       {"wait", true}});
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  const std::string deployment(pin("shop", "local").at("deployment").as_string());
+  const std::string after(pin("shop", "local").at("revision").as_string());
+  const auto served = [&] {
+    return std::string(kit.elements("Traffic.entries", deployment).at(0).at("revision").as_string());
+  };
+  ASSERT_EQ(kit.run("Traffic/rollback", {{"deployment", deployment}, {"steps", 1}}).variant, "ok");
+  EXPECT_EQ(served(), before);
+  ASSERT_EQ(kit.run("Pin/drifted", {{"pin", "shop/local"}, {"drift", {"traffic: shop@1 100%"}}}).variant, "ok");
+  EXPECT_TRUE(eventually([&] { return served() == after && kit.elements("Pin.drift", "shop/local").empty(); }));
+}
+
 TEST_F(PromotionSync, WhatIsNotHealthyOrDoesNotRenderStays) {
   define(component("cart"));
   const std::string first = release("shop", "1");
@@ -428,6 +492,17 @@ class PromotionRollouts : public PromotionSync {
   }
   std::set<std::string> judged;
 };
+
+TEST_F(PromotionRollouts, StepsThatCannotBeAreFoundBeforeAnythingMoves) {
+  ASSERT_EQ(set("shop", "local", release("shop", "1")).variant, "ok");
+  std::string type = gradual_type();
+  type.replace(type.find("[10%]"), 5, "[50%, 10%]");
+  ASSERT_EQ(apply(type).variant, "ok");
+  EXPECT_EQ(
+      said(set("shop", "local", release("shop", "2"))),
+      "renderFailed: shop cannot run in local: rollout: step 2: its weight 10% is not above step 1's 50%; nothing "
+      "was changed");
+}
 
 TEST_F(PromotionRollouts, AReleaseTakesItsTrafficInSteps) {
   ASSERT_EQ(set("shop", "local", release("shop", "1")).variant, "ok");

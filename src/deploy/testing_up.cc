@@ -129,6 +129,17 @@ Result<PerformedAction> forget_folder(const std::string& folder, const json::val
 
 }  // namespace
 
+std::vector<lang::ConceptBinding> trusting(std::vector<lang::ConceptBinding> all) {
+  auto trust = std::ranges::find(all, "Trust", &lang::ConceptBinding::name);
+  for (lang::ActionBinding& action : trust->actions) {
+    if (action.name != "verify") continue;
+    action.act = [](const json::object&, lang::Rows&) -> Result<lang::Completion> {
+      return lang::Completion{"ok", {{"keys", json::array()}}};
+    };
+  }
+  return all;
+}
+
 std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
                                                                    const std::function<void()>& before_deploy) {
   std::vector<lang::ConceptBinding> all;

@@ -27,6 +27,9 @@ namespace sluice::deploy {
 std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
                                                                    const std::function<void()>& before_deploy = {});
 
+// With them every bundle is trusted everywhere.
+std::vector<lang::ConceptBinding> trusting(std::vector<lang::ConceptBinding> all);
+
 // The tools of the kit's effects, in a folder.
 class UpTools {
  public:

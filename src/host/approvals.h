@@ -29,6 +29,7 @@ class Approvals {
 
  private:
   void run(const store::StateRow& row);
+  void conclude_if_answered(const std::string& approval, const Ulid& flow);
   bool conclude(const std::string& approval, const std::string& status, const std::string& outcome);
 
   engine::Engine& engine_;

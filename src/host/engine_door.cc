@@ -199,7 +199,12 @@ Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, Wa
   if (wait != WaitFor::start) {
     if (auto waited = wait_for_answer(*parts_.engine, *parts_.store, running, stop); !waited) return waited.error();
   }
-  const bool now = wait <= WaitFor::answer || !running.ended();
+  auto symbol = callable(*parts_.kit, action);
+  const Code code = running.ended()
+                        ? engine::code_of(symbol ? **symbol : lang::ActionSymbol(), running.ended()->end.variant)
+                        : Code();
+  // A call that people must agree to first is not done until they do.
+  const bool now = wait <= WaitFor::answer || !running.ended() || code == Code::waiting_for_approval;
   const auto until = wait == WaitFor::all ? engine::Engine::Until::all : engine::Engine::Until::settled;
   auto state = parts_.engine->wait(flow, until, [&] { return now || stop() || parts_.engine->trouble(); });
   if (!state) return state.error();
@@ -214,8 +219,7 @@ Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, Wa
   answer.next = end.next;
   answer.position = running.ended()->position;
   answer.generation = generation_in(end.fields);
-  auto symbol = callable(*parts_.kit, action);
-  answer.code = engine::code_of(symbol ? **symbol : lang::ActionSymbol(), end.variant);
+  answer.code = code;
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
   if (auto counted = count_follow_ups(**snapshot, flow, answer); !counted) return counted.error();

@@ -16,6 +16,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("git", "docs")]
 
+from promoting import Team  # noqa: E402
 from test_docs import agrees, blocks, commands  # noqa: E402
 from test_git import git, servers  # noqa: E402, F401
 
@@ -173,6 +174,31 @@ RULES = [
 ]
 
 
+def test_a_commit_that_people_agree_to_is_applied_whole(home, repository, eventually):
+    home.prepare()
+    home.release("hello", "1.0.0", "hello-1")
+    home.run("pins", "set", "hello", "local", "hello-1")
+    (home.folder / "infra/sluice/pipeline.yaml").write_text(pipeline("approvalNeeded").replace("approvals: 2", "approvals: 1"))
+    first = repository.push("deploy", local=PIN.format("local", "hello-1"))
+    home.run("git", "watch", repository.url, "--path", "sluice")
+    commit = repository.push("promote", staging=PIN.format("staging", "hello-1"),
+                             settings=SETTINGS.format("staging", "replicas: 2"))
+    said = home.run("git", "sync", "infra", code=10).stderr
+    assert "1 other people must agree before hello-1 of hello goes to staging; nothing was changed" in said
+    one = source(home)
+    assert (one["status"], one["commit"], one["applied"]) == ("waiting", commit, first)
+    assert set(home.pins()) == {("hello", "local")}
+    team = Team(home, eventually)
+    try:
+        assert team.agree("bob")["reason"] == "a commit of infra"
+        eventually(lambda: source(home)["applied"] == commit, lambda: json.dumps(source(home)))
+        assert source(home)["status"] == "synced"
+        eventually(lambda: home.pins()["hello", "staging"]["ready"])
+        assert "replicas: 2" in home.run("describe", "EnvSettings", "hello-staging").stdout
+    finally:
+        team.stop()
+
+
 def test_every_rule_refuses_by_every_door(home, repository, eventually):
     home.prepare()
     home.release("hello", "1.0.0", "hello-1")
@@ -205,12 +231,13 @@ def test_every_rule_refuses_by_every_door(home, repository, eventually):
             assert answer["variant"] == variant and status == (202 if code == 10 else 422), answer
             refused("api", answer["detail"])
             (home.folder / "pin.yaml").write_text(PIN.format(to, "hello-1"))
-            refused("apply", home.run("apply", "-f", "pin.yaml", code=7).stderr)
+            refused("apply", home.run("apply", "-f", "pin.yaml", code=code).stderr)
             (home.folder / "infra/pins").mkdir(exist_ok=True)
             (home.folder / "infra/pins/pin.yaml").write_text(PIN.format(to, "hello-1") + f"# {variant}\n")
             commit = repository.push(variant)
             eventually(lambda: (home.run("git", "sync", "infra", code=None), source(home)["commit"] == commit)[1])
-            eventually(lambda: source(home)["status"] == "refused", lambda: json.dumps(source(home)))
+            ends = "waiting" if variant == "approvalNeeded" else "refused"
+            eventually(lambda: source(home)["status"] == ends, lambda: json.dumps(source(home)))
             refused("git", source(home)["message"])
             do(end)
             if variant == "notHealthy":

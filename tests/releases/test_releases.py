@@ -270,7 +270,7 @@ def test_the_blocks_of_the_proposal_apply(home):
     assert not release["ready"] and release["message"].startswith("component: "), release
 
 
-def push_image(folder, where, says):
+def push_image(folder, where, says, *options):
     """An image without layers to speak of, as a real registry keeps it: the digest of its manifest."""
     folder.mkdir()
 
@@ -290,16 +290,22 @@ def push_image(folder, where, says):
         "config": {"mediaType": oci + "config.v1+json", **blob(config.encode())},
         "layers": [{"mediaType": oci + "layer.v1.tar+gzip", **blob(gzip.compress(layer.getvalue()))}]}))
     (folder / "version").write_text("Directory Transport Version: 1.1\n")
-    done = subprocess.run(["skopeo", "copy", "--quiet", "--preserve-digests", "--dest-tls-verify=false", f"dir:{folder}",
+    done = subprocess.run(["skopeo", "copy", "--quiet", "--preserve-digests", "--dest-tls-verify=false", *options, f"dir:{folder}",
                            f"docker://{where}"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return "sha256:" + hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
 
 
-def test_a_tag_becomes_what_the_registry_has_for_it(home, registries):
-    """The tag moves; the release does not."""
-    where = registries() + "/acme/shop:1"
-    (home.folder / "shop.yaml").write_text(PIPELINE + "---" + f"""
+PASSWORD = "canary-f3b1-password"
+USERS = "ci:$2b$04$abcdefghijklmnopqrstuujLJ4fS677ZWAQSBBBPipdTayq3LbZ/S\n"  # its bcrypt
+
+
+def component_of_image(image):
+    return f"""apiVersion: openchoreo.dev/v1alpha1
+kind: DeploymentPipeline
+metadata: {{name: main}}
+spec: {{promotionPaths: [{{sourceEnvironmentRef: {{name: local}}, targetEnvironmentRefs: [{{name: staging}}]}}]}}
+---
 apiVersion: openchoreo.dev/v1alpha1
 kind: ComponentTypeDefinition
 metadata: {{name: web}}
@@ -315,14 +321,35 @@ spec: {{componentType: deployment/web}}
 apiVersion: openchoreo.dev/v1alpha1
 kind: Workload
 metadata: {{name: shop}}
-spec: {{image: "{where}"}}
-""")
+spec: {{image: "{image}"}}
+"""
+
+
+def test_a_tag_becomes_what_the_registry_has_for_it(home, registries):
+    """The tag moves; the release does not."""
+    where = registries() + "/acme/shop:1"
+    (home.folder / "shop.yaml").write_text(component_of_image(where))
     home.run("apply", "-f", "shop.yaml")
     first = push_image(home.folder / "one", where, "one")
     assert home.data("releases", "create", "shop", "--name", "shop-1")["image"] == f"{where}@{first}"
     second = push_image(home.folder / "two", where, "two")
     assert home.data("releases", "show", "shop-1")["image"] == f"{where}@{first}"
     assert home.data("releases", "create", "shop", "--name", "shop-2")["image"] == f"{where}@{second}" != f"{where}@{first}"
+
+
+@pytest.mark.parametrize("logged_in", ["local", "staging"])
+def test_a_tag_is_asked_for_with_the_login_of_an_environment(home, registries, logged_in):
+    """That of the first environment along the pipeline that has one; who has none gets a release with the tag."""
+    host = registries(USERS)
+    where = f"{host}/acme/shop:1"
+    home.run("env", "create", "staging", "--extends", "local")
+    (home.folder / "shop.yaml").write_text(component_of_image(where))
+    home.run("apply", "-f", "shop.yaml")
+    digest = push_image(home.folder / "one", where, "one", "--dest-creds", f"ci:{PASSWORD}")
+    assert home.data("releases", "create", "shop", "--name", "shop-tag")["image"] == where
+    home.run("registry", "login", logged_in, host, "--username", "ci", input=PASSWORD)
+    done = home.run("releases", "create", "shop", "--name", "shop-1", "-o", "json")
+    assert json.loads(done.stdout)["image"] == f"{where}@{digest}"
 
 
 def test_every_door_meets_the_same_rule(home):
@@ -342,37 +369,79 @@ def test_every_door_meets_the_same_rule(home):
     assert home.pins()["hello", "staging"]["applied_release"] == "hello-1"
 
 
-AT = {"at once": lambda pins: True,
-      "as they have moved": lambda pins: len(pins) == 3,
-      "as one is ready": lambda pins: any(each["ready"] for each in pins.values()),
-      "as they are ready": lambda pins: len(pins) == 3 and all(each["ready"] for each in pins.values())}
+# Ends the control plane before one of its syncs, once there is the file KILL_ARMED.
+KILLING_SYNC = """
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+static std::atomic<int> count;
+static bool serves() {
+  std::ifstream file("/proc/self/cmdline");
+  return std::string(std::istreambuf_iterator<char>(file), {}).find(std::string(1, 0) + "serve" + std::string(1, 0)) != std::string::npos;
+}
+static const bool is_meant = serves();
+static int call(const char* name, int fd) {
+  if (is_meant && access(getenv("KILL_ARMED"), F_OK) == 0 && ++count == atoi(getenv("KILL_AT"))) raise(SIGKILL);
+  return reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, name))(fd);
+}
+extern "C" int fdatasync(int fd) { return call("fdatasync", fd); }
+extern "C" int fsync(int fd) { return call("fsync", fd); }
+"""
+COMPONENTS = ["cart", "shop", "stock"]
+EVERY = 1 if os.environ.get("SLUICE_SOAK") else 16
 
 
-@pytest.mark.parametrize("moment", AT)
-def test_a_kill_leaves_a_promotion_whole(home, eventually, moment):
-    names = ["cart", "shop", "stock"]
-    home.prepare(*names)
-    for name in names:
-        home.release(name, "1.0.0", f"{name}-1")
-        home.run("pins", "set", name, "local", f"{name}-1")
-    serve = home.begin("serve")
-    try:
-        eventually(lambda: home.run("status", code=None).returncode == 0)
-        promote = home.begin("promote", "--from", "local", "--to", "staging")
-        eventually(lambda: AT[moment](home.pins("staging")))
-        serve.send_signal(signal.SIGKILL)
-        serve.communicate()
-        promote.kill()
-        promote.communicate()
+def test_a_kill_at_each_sync_leaves_a_promotion_whole(home, eventually):
+    """All have moved or none, seen whenever the control plane is up again; once it is idle what was promoted runs, or
+    what ran before. At every step in ./dev soak."""
+    home.prepare(*COMPONENTS)
+    (home.folder / "sync.cc").write_text(KILLING_SYNC)
+    subprocess.run(["g++", "-shared", "-fPIC", "-o", home.folder / "sync.so", home.folder / "sync.cc"], check=True)
+    armed, plain, kills, at, version = home.folder / "armed", home.environment, 0, 1, 0
+
+    def begin(**more):
+        home.environment = lambda: {**plain(), **more}
         serve = home.begin("serve")
+        home.environment = plain
+        eventually(lambda: home.run("status", code=None).returncode == 0)
+        return serve
 
-        def settled():
-            pins = home.pins("staging")
-            return not pins or (len(pins) == 3 and all(each["ready"] for each in pins.values()))
-
-        eventually(settled, lambda: json.dumps(list(home.pins("staging").values())))
-        assert len(home.pins("staging")) in (0, 3)
-    finally:
-        os.kill(serve.pid, signal.SIGTERM)
+    def end(serve):
+        serve.terminate()
         serve.communicate(timeout=60)
-        subprocess.run([str(home.sluice), "stop"], env=home.environment(), capture_output=True, timeout=60)
+
+    def releases(key):
+        return {each[key].rpartition("-")[2] for each in home.pins("staging").values()}
+
+    while True:
+        version += 1
+        serve = begin(LD_PRELOAD=str(home.folder / "sync.so"), KILL_AT=str(at), KILL_ARMED=str(armed))
+        for name in COMPONENTS:
+            home.release(name, f"1.0.{version}", f"{name}-{version}")
+            home.run("pins", "set", name, "local", f"{name}-{version}")
+        before = releases("release")
+        armed.touch()
+        promote = home.begin("promote", "--from", "local", "--to", "staging")
+        eventually(lambda: promote.poll() == 0 or serve.poll() is not None)
+        armed.unlink()
+        if serve.poll() is None:
+            assert releases("applied_release") == {str(version)}
+            break
+        promote.communicate(timeout=60)
+        assert serve.returncode == -signal.SIGKILL
+        kills += 1
+        serve = begin()
+        assert releases("release") in (before, {str(version)}), (at, home.pins("staging"))
+        eventually(lambda: all("settledAt" in each for each in home.data("flow", "list")),
+                   lambda: home.run("flow", "list").stdout)
+        assert releases("applied_release") == releases("release") in (before, {str(version)}), at
+        assert [each["ready"] for each in home.pins("staging").values()] in ([], [True] * 3)
+        end(serve)
+        at += EVERY
+    end(serve)
+    assert kills >= 2

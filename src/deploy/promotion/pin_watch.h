@@ -1,5 +1,6 @@
-// PinWatch looks, every thirty seconds, at the objects of pins in a cluster, and says which of their fields somebody
-// else has changed. It asks in a thread of its own. Pins whose objects stand still leave no record.
+// PinWatch looks, every thirty seconds, at what pins run, and says what somebody else has changed of it: fields of
+// objects in a cluster, which it asks in a thread of its own; and the traffic, routes and replicas of a bundle's
+// deployment. Pins that nobody changes leave no record.
 #pragma once
 
 #include <boost/json.hpp>
@@ -43,8 +44,9 @@ class PinWatch final : public lang::Observer {
  private:
   struct Watched {
     std::string environment;
-    std::string objects;             // JSON, as they were applied
+    std::string objects;             // JSON, as they were applied; empty: it runs no objects in a cluster
     std::vector<std::string> drift;  // as it is noted
+    std::vector<std::string> found;  // of what runs outside a cluster
     int64_t generation = 0;
   };
   using Pins = std::map<std::string, Watched>;

@@ -10,23 +10,26 @@
 #include "base/json_writer.h"
 #include "base/testing_wait.h"
 #include "deploy/testing_views.h"
+#include "deployment.gen.h"
 #include "pin.gen.h"
+#include "revision.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy {
 namespace pin_watch_test {
 
 class PinWatchTest : public testing::Test {
  protected:
-  void pinned(const std::vector<std::string>& drift = {}, bool ready = true) {
-    const pin::PinId id("shop/prod");
+  void pinned(const std::vector<std::string>& drift = {}, bool ready = true, const std::string& name = "shop") {
+    const pin::PinId id(name + "/prod");
     pin::State state(rows.rows);
-    state.put(id, {.component = "shop",
+    state.put(id, {.component = name,
                    .environment = "prod",
                    .generation = 1,
                    .ready = ready,
                    .deployment = "cluster",
-                   .running = R"([{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop"},)"
-                              R"("spec":{"replicas":2}}])"});
+                   .running = R"([{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":")" + name +
+                              R"("},"spec":{"replicas":2}}])"});
     state.drift(id).assign(drift);
     watch.compare(rows, tell);
   }
@@ -90,6 +93,54 @@ TEST_F(PinWatchTest, WhatOthersHaveChangedIsTold) {
 TEST_F(PinWatchTest, AClusterThatIsAwayTellsNothing) {
   pinned();
   EXPECT_EQ(told_after(), "");
+}
+
+// A pin whose bundle has a deployment.
+class PinWatchBundles : public PinWatchTest {
+ protected:
+  PinWatchBundles() {
+    pin::State(rows.rows).put(
+        pin::PinId("shop/prod"),
+        {.component = "shop",
+         .environment = "prod",
+         .generation = 1,
+         .ready = true,
+         .deployment = "d1",
+         .revision = "r1",
+         .running = R"([{"apiVersion":"sluice.dev/v1","kind":"BundleDeployment","metadata":{"name":"shop"},"spec":)"
+                    R"({"bundle":"sha256:1","replicas":2,"routes":{"hosts":[],"pathPrefixes":["/shop"]}}}])"});
+    revision::State(rows.rows).put(revision::RevisionId("r0"), {.bundle = "shop", .sequence = 1});
+    deployed(2, "/shop");
+    split({{"r1", 10'000}});
+  }
+  void deployed(int64_t replicas, const std::string& path, bool scaling = false) {
+    deployment::State(rows.rows).put(deployment::DeploymentId("d1"),
+                                     {.route = {.pathPrefixes = {path}}, .replicas = replicas, .scaling = scaling});
+  }
+  void split(const std::vector<traffic::TrafficEntry>& entries) {
+    traffic::State state(rows.rows);
+    state.put(traffic::TrafficId("d1"), {.updatedBy = "user:ann"});
+    state.entries(traffic::TrafficId("d1")).assign(entries);
+  }
+  // Another pin's object is asked for meanwhile.
+  std::string told_next() {
+    live(R"({"metadata":{"name":"cart"},"spec":{"replicas":2}})");
+    pinned({}, true, "cart");
+    return told_after();
+  }
+};
+
+TEST_F(PinWatchBundles, WhatOthersHaveChangedOfItsDeploymentIsTold) {
+  EXPECT_EQ(told_next(), "");
+  split({{"r0", 9'000}, {"r1", 1'000}});
+  EXPECT_EQ(told_next(), R"x(Pin/drifted{"pin":"shop/prod","drift":["traffic: shop@1 90%, r1 10% (user:ann)"]})x");
+  split({{"r1", 10'000}});
+  deployed(5, "/other");
+  EXPECT_EQ(told_next(), R"(Pin/drifted{"pin":"shop/prod","drift":["replicas: 5","paths: /other"]})");
+  deployed(5, "/shop", true);
+  EXPECT_EQ(told_next(), "") << "whoever scales it by load may";
+  deployment::State(rows.rows).erase(deployment::DeploymentId("d1"));
+  EXPECT_EQ(told_next(), R"(Pin/drifted{"pin":"shop/prod","drift":["the deployment is gone"]})");
 }
 
 }  // namespace pin_watch_test

@@ -11,10 +11,15 @@
 #include "base/json_writer.h"
 #include "crypto/sha256.h"
 #include "definition.gen.h"
+#include "deploy/rollout_criteria.h"
+#include "deploy/rollout_steps.h"
+#include "env.gen.h"
 #include "git_source.gen.h"
 #include "migration.gen.h"
+#include "oci/reference.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
+#include "registry.gen.h"
 #include "release.gen.h"
 #include "render/promote/freeze.h"
 #include "render/promote/gzip.h"
@@ -54,6 +59,18 @@ std::vector<std::string> providers_of(const States& states, const std::string& r
 std::optional<pin::PinRecord> pin_in(const States& states, const std::string& component,
                                      const std::string& environment) {
   return states.pin().get(pin::PinId(component + "/" + environment));
+}
+
+// What would be refused only once it is brought up.
+std::optional<std::string> fault_of_bundle(const promote::BundleSpec& spec) {
+  if (!spec.bundle.starts_with("sha256:")) {
+    return "its bundle is '" + spec.bundle + "', which is no digest of a bundle";
+  }
+  if (!spec.rollout) return std::nullopt;
+  const promote::BundleRollout& rollout = *spec.rollout;
+  if (auto steps = parse_steps(rollout.steps, rollout.strategy); !steps) return "rollout: " + steps.error().message;
+  auto criteria = parse_criteria(rollout.analysis.is_null() ? "" : write(rollout.analysis));
+  return criteria ? std::nullopt : std::optional("rollout: " + to_string(criteria.error()));
 }
 
 // Whether a component needs another one in an environment, perhaps through others.
@@ -256,6 +273,23 @@ Result<RenderedRelease> render_release(const States& states, const std::string& 
   return told;
 }
 
+std::optional<KeptLogin> login_for(const States& states, const promote::Content& content, const std::string& image) {
+  const auto reference = oci::parse_reference(image);
+  const auto pipeline = pipeline_of(states, content);
+  if (!reference || !pipeline) return std::nullopt;
+  std::optional<KeptLogin> found;
+  for (const auto& stage : states.pipeline().stages(pipeline::PipelineId(*pipeline))) {
+    const std::string& environment = stage.value.environment;
+    if (found && !stage.value.root) continue;
+    const auto login = states.registry().get(registry::RegistryId(environment + "/" + reference->host));
+    const auto place = states.env().get(env::EnvId(environment));
+    if (!login || !place || !place->secretsType) continue;
+    found = KeptLogin{.environment = environment, .provider = *place->secretsType, .secret = login->secret};
+    if (stage.value.root) return found;
+  }
+  return found;
+}
+
 std::optional<std::string> fault_of_rendering(const States& states, const std::string& component,
                                               const std::string& environment, const std::string& release,
                                               const TimeZones& zones) {
@@ -266,8 +300,8 @@ std::optional<std::string> fault_of_rendering(const States& states, const std::s
   // What it connects to may come later: then it waits.
   if (waits_for(states, component, environment, release)) return std::nullopt;
   const auto made = render_release(states, component, environment, release, zones);
-  if (made) return std::nullopt;
-  return to_string(made.error());
+  if (!made) return to_string(made.error());
+  return made->target.bundle ? fault_of_bundle(*made->target.bundle) : std::nullopt;
 }
 
 std::optional<Awaited> waits_for(const States& states, const std::string& component, const std::string& environment,
@@ -402,9 +436,13 @@ std::vector<std::string> needless_releases(const States& states, int64_t now_ms)
 std::set<std::string> releases_in_git(const States& states) {
   std::set<std::string> names;
   for (const auto& each : states.git_source().all()) {
-    for (const auto& object : states.git_source().objects(each.id)) {
-      if (object.value.kind == "Release") names.insert(object.value.name);
-    }
+    const auto note = [&](const auto& objects) {
+      for (const auto& object : objects) {
+        if (object.value.kind == "Release") names.insert(object.value.name);
+      }
+    };
+    note(states.git_source().objects(each.id));
+    note(states.git_source().fetched(each.id));  // a commit that is being applied
   }
   return names;
 }

@@ -44,6 +44,13 @@ Result<promote::Content> content_of_release(const States& states, const std::str
 // The pipeline that a component names by its annotation sluice.dev/pipeline, else the only one.
 Result<std::string> pipeline_of(const States& states, const promote::Content& content);
 
+// The secret that has a login at the registry of an image, in the first environment along the component's pipeline that
+// is logged in there.
+struct KeptLogin {
+  std::string environment, provider, secret;
+};
+std::optional<KeptLogin> login_for(const States& states, const promote::Content& content, const std::string& image);
+
 struct RenderedRelease {
   component::RenderedComponent made;
   promote::Target target;

@@ -70,11 +70,10 @@ Result<std::vector<PlannedPromotion>> read_promotion_plan(const lang::Reading& r
     const auto target = states.pin().get(pin::PinId(component + "/" + query.toEnv));
     if (target) planned.before = target->applied;
     const auto made = render_release(states, component, query.toEnv, source->release, zones);
+    planned.fault = fault_of_rendering(states, component, query.toEnv, source->release, zones).value_or("");
     if (made) {
       planned.rendered = made->target.hash;
       planned.differences = differences(objects_in(target ? target->running : ""), objects_in(made->target.text));
-    } else {
-      planned.fault = to_string(made.error());
     }
     all.push_back(std::move(planned));
   }

@@ -29,7 +29,7 @@ TEST(PromotionPlan, EachComponentWithWhatWouldChange) {
                  {.text = R"({"apiVersion": "openchoreo.dev/v1alpha1", "kind": ")" + kind +
                           R"(", "metadata": {"name": ")" + name + R"("}, "spec": )" + spec + "}"});
   };
-  releases.put(release::ReleaseId("r1"), {.component = "shop", .ready = true});
+  releases.put(release::ReleaseId("r1"), {.component = "shop", .image = "x", .ready = true});
   keep("component", "shop", "Component", R"({"componentType": "deployment/web"})");
   keep("componentTypeDefinition", "web", "ComponentTypeDefinition", R"({"workloadType": "deployment", "resources": [
       {"template": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "shop"},
@@ -38,6 +38,9 @@ TEST(PromotionPlan, EachComponentWithWhatWouldChange) {
   EXPECT_EQ(read({{"components", {"shop"}}, {"fromEnv", "dev"}, {"toEnv", "prod"}}).error().message,
             "shop is not pinned in dev");
   pin::State(rows.rows).put(pin::PinId("shop/dev"), {.component = "shop", .environment = "dev", .release = "r1"});
+  EXPECT_EQ(read({{"fromEnv", "dev"}, {"toEnv", "prod"}}).value().at(0).at("fault"),
+            json::value("the image x has no digest, and outside local only what is pinned by one runs"));
+  releases.edit(release::ReleaseId("r1"), [](release::ReleaseRecord& record) { record.image = "x@sha256:1"; });
   const auto planned = read({{"fromEnv", "dev"}, {"toEnv", "prod"}}).value().at(0);
   EXPECT_EQ(planned.at("release"), json::value("r1"));
   EXPECT_EQ(planned.at("fault"), json::value(""));

@@ -78,9 +78,10 @@ ReleaseMeans::ReleaseMeans(Disk& disk, const Clock& clock, const Variables& vari
   sources_.read_folder = [this](const std::string& url, const std::string& ref, const std::string& path) {
     return git_->read_folder(url, ref, path);
   };
-  sources_.pin_image = [&disk, &clock, variables](const std::string& image) -> Result<std::string> {
+  sources_.pin_image = [&disk, &clock, variables](const std::string& image,
+                                                  const std::optional<oci::Login>& login) -> Result<std::string> {
     if (image.find("sha256:") != std::string::npos) return image;
-    auto lock = pin_image(disk, clock, variables, image);
+    auto lock = pin_image(disk, clock, variables, image, login);
     if (!lock) return lock.error();
     return image + "@" + lock->digest;
   };

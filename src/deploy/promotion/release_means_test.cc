@@ -15,8 +15,8 @@ TEST(ReleaseMeans, WhatHasADigestIsNotAskedFor) {
   RealClock clock;
   ReleaseMeans means(
       disk, clock, [](const std::string&) { return std::nullopt; }, folder.path());
-  EXPECT_EQ(means.sources().pin_image("shop@sha256:1").value(), "shop@sha256:1");
-  EXPECT_FALSE(means.sources().pin_image("127.0.0.1:1/shop:1"));
+  EXPECT_EQ(means.sources().pin_image("shop@sha256:1", {}).value(), "shop@sha256:1");
+  EXPECT_FALSE(means.sources().pin_image("127.0.0.1:1/shop:1", {}));
   EXPECT_FALSE(means.sources().read_git({.repository = "https://127.0.0.1:1/x", .revision = "a1", .path = "x.yaml"}));
 }
 

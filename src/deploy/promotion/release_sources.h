@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "oci/auth.h"
 #include "render/promote/content.h"
 
 namespace sluice::deploy {
@@ -21,8 +23,8 @@ struct GitFolder {
 struct ReleaseSources {
   promote::ReadGit read_git;
   std::function<Result<GitFolder>(const std::string& url, const std::string& ref, const std::string& path)> read_folder;
-  // The image with its digest.
-  std::function<Result<std::string>(const std::string& image)> pin_image;
+  // The image with its digest. Without a login it is asked with that of the process's login file.
+  std::function<Result<std::string>(const std::string& image, const std::optional<oci::Login>& login)> pin_image;
 };
 
 }  // namespace sluice::deploy

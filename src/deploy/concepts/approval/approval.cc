@@ -34,6 +34,8 @@ Ask::Begun Approval::begin_ask(const Ask& ask, State& state) {
                            .seen = ask.seen,
                            .reason = ask.reason,
                            .environment = ask.environment,
+                           .wholeAction = ask.wholeAction,
+                           .wholeInput = ask.wholeInput,
                            .needed = ask.needed,
                            .status = "waiting",
                            .askedAt = state.now(),

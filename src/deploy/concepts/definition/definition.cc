@@ -1,6 +1,7 @@
 // Files are read whole before anything is kept. What is not Definition's own goes on to its owner by releases.sync.
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "base/yaml.h"
 #include "crypto/sha256.h"
 #include "deploy/concepts/definition/definition_work.h"
@@ -54,8 +55,13 @@ Read::Ok gathered(const DefinitionAId& apply, const promote::Objects& objects) {
 
 Apply::Begun Definition::begin_apply(const Apply& ask, State& state) {
   if (ask.documents.empty()) return Apply::Result(Apply::Invalid{.message = "there is nothing to apply"});
-  state.add(
-      DefinitionARecord{.ask = state.request(), .by = ask.caller.value_or(""), .plan = ask.planOnly.value_or(false)});
+  // What is run once people have agreed to the pins in it.
+  const bool whole = !ask.part.value_or(false) && !ask.planOnly.value_or(false);
+  state.add(DefinitionARecord{
+      .ask = state.request(),
+      .by = ask.caller.value_or(""),
+      .plan = ask.planOnly.value_or(false),
+      .whole = whole ? std::optional(write(json::object{{"documents", to_json(ask.documents)}})) : std::nullopt});
   return lang::Opened{};
 }
 
@@ -181,7 +187,10 @@ Undo::Result Definition::undo(const Undo& ask, State& state) {
       put_definition(state, each.kind, each.name, each.document);
     }
   }
-  state.edit(ask.apply, [](DefinitionARecord& record) { record.undone = true; });
+  state.edit(ask.apply, [&](DefinitionARecord& record) {
+    record.undone = true;
+    if (ask.asked) ok.whole = record.whole;
+  });
   return ok;
 }
 

@@ -39,6 +39,8 @@ TEST_F(DefinitionTest, AnApplyEndsAsItIsAnswered) {
   EXPECT_TRUE(harness.invoke(apply).is<Apply::Invalid>());
   harness.answer_with({"refused", {{"message", "soaking"}}});
   EXPECT_EQ(harness.invoke(apply).as<Apply::Refused>().message, "soaking");
+  harness.answer_with({"approvalNeeded", {{"message", "2 other people must agree"}}});
+  EXPECT_EQ(harness.invoke(apply).as<Apply::ApprovalNeeded>().message, "2 other people must agree");
   EXPECT_EQ(harness.invoke(Apply{}).as<Apply::Invalid>().message, "there is nothing to apply");
   State state(harness.rows());
   for (const auto& each : state.all()) ADD_FAILURE() << each.id.text();

@@ -1,6 +1,7 @@
 // GitSource keeps which commit of a branch was tried. Files are applied by Definition, as any others.
 #include <algorithm>
 
+#include "base/json.h"
 #include "base/yaml.h"
 #include "deploy/concepts/git_source/git_source_work.h"
 #include "deploy/promotion/release_sources.h"
@@ -128,6 +129,9 @@ Look::Outcome GitSource::finish_look(const Look& ask, const Look::Outcome& outco
   } else if (const auto* refused = get_if<Look::Refused>(&told)) {
     record->status = GitSourceStatus::refused;
     record->message = refused->message;
+  } else if (const auto* needed = get_if<Look::ApprovalNeeded>(&told)) {
+    record->status = GitSourceStatus::waiting;
+    record->message = needed->message;
   } else if (const auto* failed = get_if<Look::Failed>(&told)) {
     record->status = GitSourceStatus::failed;
     record->message = failed->message;
@@ -155,7 +159,8 @@ Fetch::Begun GitSource::begin_fetch(const Fetch& ask, State& state) {
                    .url = record->url,
                    .branch = record->branch,
                    .path = record->path,
-                   .seen = record->commit};
+                   .seen = record->commit,
+                   .again = ask.commit.value_or("")};
 }
 
 Fetch::Performed GitSource::perform_fetch(const FetchWork& work, Effect& effect) {
@@ -166,7 +171,9 @@ Fetch::Performed GitSource::perform_fetch(const FetchWork& work, Effect& effect)
   }
   auto folder = sources->read_folder(work.url, work.branch, work.path);
   if (!folder) return Fetch::Failed{.source = source, .message = to_string(folder.error())};
-  if (folder->commit == work.seen) return Fetch::Same{.source = source, .commit = folder->commit};
+  if (folder->commit == work.seen && folder->commit != work.again) {
+    return Fetch::Same{.source = source, .commit = folder->commit};
+  }
   Fetch::Changed changed{.source = source, .commit = folder->commit, .documents = {}, .objects = {}};
   for (const auto& each : objects_in(*folder)) changed.objects.push_back({each.kind, each.name, each.release});
   for (auto& [path, text] : folder->files) changed.documents.push_back({.file = path, .text = std::move(text)});
@@ -181,6 +188,7 @@ Fetch::Outcome GitSource::finish_fetch(const Fetch& ask, const Fetch::Outcome& o
   auto record = state.get(ask.source);
   if (changed == nullptr || !record) return outcome;
   record->commit = changed->commit;
+  record->whole = write(json::object{{"source", ask.source.text()}, {"commit", changed->commit}});
   state.put(ask.source, *record);
   std::vector<GitSourceFetchedItem> now;
   for (const auto& each : changed->objects) now.push_back({each.kind, each.name, each.release});

@@ -77,6 +77,9 @@ TEST_F(GitSourceTest, ACommitIsFetchedOnce) {
   ASSERT_EQ(changed.objects.size(), 1U);
   EXPECT_EQ(changed.objects[0].name, "shop/dev");
   EXPECT_EQ(harness.invoke(Fetch{.source = id}).as<Fetch::Same>().commit, "c1");
+  EXPECT_EQ(record().whole, R"({"source":"infra","commit":"c1"})");
+  EXPECT_EQ(harness.invoke(Fetch{.source = id, .commit = "c1"}).as<Fetch::Changed>().commit, "c1") << "once more";
+  EXPECT_TRUE(harness.invoke(Fetch{.source = id, .commit = "c0"}).is<Fetch::Same>()) << "it is not the newest";
   commit.clear();
   EXPECT_THAT(harness.invoke(Fetch{.source = id}).as<Fetch::Failed>().message, HasSubstr("does not answer"));
   EXPECT_TRUE(harness.invoke(Fetch{.source = GitSourceId("none")}).is<Fetch::Failed>());
@@ -98,6 +101,10 @@ TEST_F(GitSourceTest, LookSaysHowItWent) {
   EXPECT_TRUE(harness.invoke(Look{.source = id}).is<Look::Refused>());
   EXPECT_EQ(record().message, "pins/shop.yaml:4:3: no");
   EXPECT_EQ(record().applied, "c1");
+  harness.answer_with({"approvalNeeded", {{"source", "infra"}, {"message", "2 other people must agree"}}});
+  EXPECT_TRUE(harness.invoke(Look{.source = id}).is<Look::ApprovalNeeded>());
+  EXPECT_EQ(record().status, GitSourceStatus::waiting);
+  EXPECT_EQ(record().message, "2 other people must agree");
   State(harness.rows()).edit(id, [](GitSourceRecord& row) { row.looking = lang::Request("r"); });
   EXPECT_TRUE(harness.invoke(Look{.source = id}).is<Look::Busy>());
 }

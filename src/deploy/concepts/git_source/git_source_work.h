@@ -8,8 +8,9 @@ namespace sluice::deploy::git_source {
 
 struct FetchWork {
   std::string source, url, branch, path;
-  std::string seen;  // the commit that was tried last
+  std::string seen;   // the commit that was tried last
+  std::string again;  // one that is to be tried once more; empty: none
 };
-BOOST_DESCRIBE_STRUCT(FetchWork, (), (source, url, branch, path, seen))
+BOOST_DESCRIBE_STRUCT(FetchWork, (), (source, url, branch, path, seen, again))
 
 }  // namespace sluice::deploy::git_source

@@ -44,15 +44,22 @@ bool changes_nothing(const PinMove& move) {
          !move.beforeHeld && !move.lock;
 }
 
+struct Asked {
+  std::string action;
+  json::object input;
+  bool part = false;  // of a call that people agree to as a whole
+};
+
 void open_change(State& state, PinKind kind, const std::optional<std::string>& by, bool waits,
-                 const std::vector<PinMove>& moves, const std::string& action = "", const json::object& input = {}) {
+                 const std::vector<PinMove>& moves, const Asked& asked = {}) {
   const PinCId id = state.add(PinCRecord{.kind = kind,
                                          .ask = state.request(),
                                          .by = by.value_or(""),
                                          .at = state.now(),
                                          .waits = waits,
-                                         .action = action,
-                                         .input = write(input),
+                                         .part = asked.part,
+                                         .action = asked.action,
+                                         .input = write(asked.input),
                                          .status = PinStatus::asked});
   state.moves(id).assign(moves);
 }
@@ -152,9 +159,20 @@ Promote::Begun Pin::begin_promote(const Promote& ask, State& state) {
     all.push_back(move);
     if (!changes_nothing(move)) moves.push_back(std::move(move));
   }
+  std::vector<std::string> releases;
+  for (const auto& each : all) releases.push_back(each.release);
+  if (ask.releases && !std::ranges::is_permutation(*ask.releases, releases)) {
+    return Promote::Result(
+        Promote::Changed{.message = ask.fromEnv + " runs other releases by now; nothing was changed"});
+  }
   if (moves.empty()) return Promote::Result(Promote::Ok{.pins = pins_of(state, all)});
-  open_change(state, PinKind::promote, ask.caller, true, moves, "Pin/promote",
-              {{"components", to_json(ask.components)}, {"fromEnv", ask.fromEnv}, {"toEnv", ask.toEnv}});
+  // People agree to these releases, whatever the source runs when they do.
+  open_change(state, PinKind::promote, ask.caller, true, moves,
+              {.action = "Pin/promote",
+               .input = {{"components", to_json(components)},
+                         {"fromEnv", ask.fromEnv},
+                         {"toEnv", ask.toEnv},
+                         {"releases", to_json(releases)}}});
   return lang::Opened{};
 }
 
@@ -168,8 +186,10 @@ Set::Begun Pin::begin_set(const Set& ask, State& state) {
   const auto moves = moves_of(state, ask.pins, true);
   if (!moves) return Set::Result(Set::Invalid{.message = moves.error().message});
   if (moves->empty()) return Set::Result(Set::Ok{});
-  open_change(state, PinKind::set, ask.caller, ask.wait.value_or(false), *moves, "Pin/set",
-              {{"pins", to_json(ask.pins)}, {"wait", ask.wait.value_or(false)}});
+  open_change(state, PinKind::set, ask.caller, ask.wait.value_or(false), *moves,
+              {.action = "Pin/set",
+               .input = {{"pins", to_json(ask.pins)}, {"wait", ask.wait.value_or(false)}},
+               .part = ask.part.value_or(false)});
   return lang::Opened{};
 }
 

@@ -49,6 +49,10 @@ TEST_F(PinTest, APromotionIsOfWhatIsThere) {
       harness.invoke(Promote{.components = {"shop"}, .fromEnv = "dev", .toEnv = "prod"}).as<Promote::Nothing>().message,
       "shop is not pinned in dev");
   pinned("dev", "shop-2");
+  const std::vector<std::string> agreed{"shop-1"};
+  EXPECT_EQ(
+      harness.invoke(Promote{.fromEnv = "dev", .toEnv = "prod", .releases = agreed}).as<Promote::Changed>().message,
+      "dev runs other releases by now; nothing was changed");
   pinned("prod", "shop-2");
   EXPECT_EQ(harness.invoke(Promote{.fromEnv = "dev", .toEnv = "prod"}).as<Promote::Ok>().pins[0].release, "shop-2")
       << "it is there already";

@@ -18,6 +18,18 @@ namespace {
 
 std::string no_release(const ReleaseId& id) { return "there is no release " + id.text(); }
 
+// The environment's login at the image's registry. One that was sealed before this process was started is gone.
+Result<std::optional<oci::Login>> login_in(const ComposeWork& work, Effect& effect) {
+  if (!work.credentials) return std::optional<oci::Login>();
+  try {
+    auto login = oci::parse_login(effect.open(*work.credentials));
+    if (!login) return login.error();
+    return std::optional(*std::move(login));
+  } catch (const std::exception&) {
+    return Error{.code = Code::unavailable, .message = "Sluice ended before the login was used; try again"};
+  }
+}
+
 std::string digest_of_text(const std::string& text) { return crypto::to_string(crypto::sha256(text)); }
 
 template <class To>
@@ -95,7 +107,7 @@ Create::Outcome Release::finish_create(const Create& ask, const Create::Outcome&
 }
 
 Compose::Begun Release::begin_compose(const Compose& ask, State&) {
-  return ComposeWork{.component = ask.component, .image = ask.image.value_or("")};
+  return ComposeWork{.component = ask.component, .image = ask.image.value_or(""), .credentials = ask.credentials};
 }
 
 Compose::Performed Release::perform_compose(const ComposeWork& work, Effect& effect) {
@@ -113,8 +125,16 @@ Compose::Performed Release::perform_compose(const ComposeWork& work, Effect& eff
   if (!content) return invalid(content.error());
   const auto* sources = effect.tools().find<ReleaseSources>();
   const std::string image = promote::image_of(*content);
-  if (sources != nullptr && sources->pin_image) {
-    if (auto pinned = sources->pin_image(image); pinned && *pinned != image) {
+  if (sources != nullptr && sources->pin_image && image.find("sha256:") == std::string::npos) {
+    if (!work.credentials) {
+      if (auto login = views::login_for(states, *content, image)) {
+        return Compose::Locked{
+            .environment = login->environment, .provider = login->provider, .secret = login->secret, .image = image};
+      }
+    }
+    auto login = login_in(work, effect);
+    if (!login) return invalid(login.error());
+    if (auto pinned = sources->pin_image(image, *login); pinned && *pinned != image) {
       content = promote::with_image(*std::move(content), *pinned);
       if (!content) return invalid(content.error());
       spec = promote::freeze(kinds, work.component, *pinned);

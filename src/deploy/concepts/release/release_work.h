@@ -8,8 +8,9 @@ namespace sluice::deploy::release {
 struct ComposeWork {
   std::string component;
   std::string image;
+  std::optional<lang::Sealed> credentials;
 };
-BOOST_DESCRIBE_STRUCT(ComposeWork, (), (component, image))
+BOOST_DESCRIBE_STRUCT(ComposeWork, (), (component, image, credentials))
 
 struct PutWork {
   std::vector<ReleaseRelease> releases;

@@ -3,8 +3,8 @@
 #include "base/basis_points.h"
 #include "base/duration.h"
 #include "deploy/concepts/rollout/rollout_rows.h"
-#include "deploy/concepts/rollout/rollout_steps.h"
 #include "deploy/rollout_criteria.h"
+#include "deploy/rollout_steps.h"
 #include "deploy/telemetry_backends.h"
 
 namespace sluice::deploy::rollout {
@@ -14,25 +14,22 @@ constexpr size_t kEndedKept = 50;
 constexpr int64_t kLongest_s = 30L * 24 * 3600;
 
 Result<RolloutStrategy> strategy_named(const std::string& name) {
-  if (name.empty() || name == "canary") return RolloutStrategy::canary;
-  if (name == "blue-green") return RolloutStrategy::blue_green;
-  if (name == "rolling") return RolloutStrategy::rolling;
-  if (name == "immediate") return RolloutStrategy::immediate;
-  return Error{.code = Code::invalid,
-               .message = "there is no strategy " + name + "; it is canary, blue-green, rolling or immediate"};
+  auto known = parse_strategy(name);
+  if (!known) return known.error();
+  if (*known == kBlueGreen) return RolloutStrategy::blue_green;
+  if (*known == kRolling) return RolloutStrategy::rolling;
+  if (*known == kImmediate) return RolloutStrategy::immediate;
+  return RolloutStrategy::canary;
 }
 
-std::vector<std::string> usual_steps(RolloutStrategy strategy) {
-  switch (strategy) {
-    case RolloutStrategy::canary:
-      return {"5%:5m", "25%:10m", "50%:15m", "100%"};
-    case RolloutStrategy::blue_green:
-      return {"0%", "100%"};
-    case RolloutStrategy::rolling:  // known when the replicas are counted
-    case RolloutStrategy::immediate:
-      return {"100%"};
+Result<std::vector<RolloutStep>> steps_of(const Begin& ask) {
+  auto written = parse_steps(ask.steps.value_or(std::vector<std::string>()), ask.strategy.value_or(""));
+  if (!written) return written.error();
+  std::vector<RolloutStep> steps;
+  for (const WrittenStep& each : *written) {
+    steps.push_back({.weightBps = each.weight_bps, .pauseSeconds = each.pause_s, .manual = each.manual});
   }
-  return {};
+  return steps;
 }
 
 struct Wish {
@@ -47,9 +44,6 @@ std::string fault_of_rolling(const Begin& ask, bool rolling) {
   if (!rolling) {
     if (ask.batch || ask.batchPause) return "a batch is of rolling alone";
     return "";
-  }
-  if (ask.steps && !ask.steps->empty()) {
-    return "rolling makes its steps of the replicas; say with `batch` how many are replaced at a time";
   }
   if (ask.batch && (*ask.batch < 1 || *ask.batch > kMostReplicas)) return "a batch is 1 to 1000 replicas";
   if (ask.rollbackSeconds.value_or(0) > 0) return "rolling returns at once, when the replaced replicas run again";
@@ -89,8 +83,7 @@ Result<Wish> wish_of(const Begin& ask) {
   if (std::string fault = fault_of_rolling(ask, *strategy == RolloutStrategy::rolling); !fault.empty()) {
     return Error{.code = Code::invalid, .message = fault};
   }
-  const bool given = ask.steps && !ask.steps->empty();
-  auto steps = parse_steps(given ? *ask.steps : usual_steps(*strategy), *strategy);
+  auto steps = steps_of(ask);
   if (!steps) return steps.error();
   const std::string concurrency = ask.concurrency.value_or("queue");
   if (concurrency != "queue" && concurrency != "supersede") {
