@@ -14,6 +14,7 @@
 #include "crypto/evp.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
+#include "crypto/signing_request.h"
 
 namespace sluice::crypto {
 namespace {
@@ -22,6 +23,7 @@ using StorePtr = std::unique_ptr<X509_STORE, FreeWith<X509_STORE_free>>;
 using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, FreeWith<X509_EXTENSION_free>>;
 using TimePtr = std::unique_ptr<ASN1_TIME, FreeWith<ASN1_TIME_free>>;
+using RequestPtr = std::unique_ptr<X509_REQ, FreeWith<X509_REQ_free>>;
 
 struct FreeStack {
   void operator()(STACK_OF(X509) * stack) const { sk_X509_free(stack); }
@@ -185,7 +187,20 @@ Result<std::vector<CertificateFacts>> read_certificates(std::string_view pem) {
   return all;
 }
 
-Result<MadeCertificate> make_certificate(const CertificateOrder& order, const MadeCertificate* issuer, int64_t now_ms) {
+namespace {
+
+std::string public_bytes(const EVP_PKEY* key) {
+  unsigned char* der = nullptr;
+  const int size = i2d_PUBKEY(key, &der);
+  must(size > 0, "i2d_PUBKEY");
+  std::string bytes(reinterpret_cast<const char*>(der), static_cast<size_t>(size));
+  OPENSSL_free(der);
+  return bytes;
+}
+
+// A certificate for the key, and those that signed it.
+Result<std::string> signed_chain(EVP_PKEY* key, const CertificateOrder& order, const MadeCertificate* issuer,
+                                 const std::string& serial_of, int64_t now_ms) {
   for (const std::string& each : order.names) {
     if (!is_plain_name(each)) return bad_chain("a name of the certificate is no host and no address");
   }
@@ -204,22 +219,15 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
     issuers = *std::move(chain);
     issuer_key = *std::move(key);
   }
-  KeyPtr key(order.ed25519 ? EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519") : EVP_EC_gen("P-256"));
-  must(key != nullptr, "EVP_EC_gen");
   X509Ptr made(X509_new());
   must(made != nullptr && X509_set_version(made.get(), X509_VERSION_3) == 1, "X509_new");
-  // No other certificate has this key, so none has this number.
-  unsigned char* public_key = nullptr;
-  const int public_size = i2d_PUBKEY(key.get(), &public_key);
-  must(public_size > 0, "i2d_PUBKEY");
-  auto serial = sha256({reinterpret_cast<const char*>(public_key), static_cast<size_t>(public_size)});
-  OPENSSL_free(public_key);
+  auto serial = sha256(serial_of);
   serial[0] &= 0x7fU;
   const std::unique_ptr<BIGNUM, FreeWith<BN_free>> number(BN_bin2bn(serial.data(), 16, nullptr));
   must(BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(made.get())) != nullptr, "BN_to_ASN1_INTEGER");
   set_time(X509_getm_notBefore(made.get()), now_ms - 60'000);  // clocks differ a little
   set_time(X509_getm_notAfter(made.get()), order.until_ms);
-  must(X509_set_pubkey(made.get(), key.get()) == 1, "X509_set_pubkey");
+  must(X509_set_pubkey(made.get(), key) == 1, "X509_set_pubkey");
   // An address as the subject would be taken for a host that the issuer is not constrained to.
   std::string subject = order.name;
   for (const std::string& each : order.names) {
@@ -259,16 +267,60 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
     ExtensionPtr extension(X509_EXTENSION_create_by_OBJ(nullptr, kind.get(), 1, value.get()));
     must(extension && X509_add_ext(made.get(), extension.get(), -1) == 1, "X509_add_ext");
   }
-  EVP_PKEY* signing = issuers.empty() ? key.get() : issuer_key.get();
+  EVP_PKEY* signing = issuers.empty() ? key : issuer_key.get();
   const bool hashes = EVP_PKEY_get_id(signing) != EVP_PKEY_ED25519;
   must(X509_sign(made.get(), signing, hashes ? sha256_algorithm() : nullptr) > 0, "X509_sign");
-  MadeCertificate result{.chain_pem = written([&](BIO* bio) { return PEM_write_bio_X509(bio, made.get()); })};
-  if (issuer != nullptr) result.chain_pem += issuer->chain_pem;
+  std::string chain = written([&](BIO* bio) { return PEM_write_bio_X509(bio, made.get()); });
+  if (issuer != nullptr) chain += issuer->chain_pem;
+  return chain;
+}
+
+Result<RequestPtr> read_request(std::string_view der) {
+  const unsigned char* at = as_bytes(der);
+  RequestPtr request(der.size() > kMaxChainBytes ? nullptr : d2i_X509_REQ(nullptr, &at, static_cast<long>(der.size())));
+  ERR_clear_error();
+  if (!request || at != as_bytes(der) + der.size()) return bad_chain("the signing request cannot be read");
+  const bool holds = X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) == 1;
+  ERR_clear_error();
+  if (holds) return request;
+  return Error{.code = Code::verification_failed, .message = "the signing request is not signed with its own key"};
+}
+
+}  // namespace
+
+Result<MadeCertificate> make_certificate(const CertificateOrder& order, const MadeCertificate* issuer, int64_t now_ms) {
+  KeyPtr key(order.ed25519 ? EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519") : EVP_EC_gen("P-256"));
+  must(key != nullptr, "EVP_EC_gen");
+  // No other certificate has this key, so none has this number.
+  auto chain = signed_chain(key.get(), order, issuer, public_bytes(key.get()), now_ms);
+  if (!chain) return chain.error();
+  MadeCertificate result{.chain_pem = *std::move(chain)};
   std::string key_pem = written(
       [&](BIO* bio) { return PEM_write_bio_PKCS8PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
   result.key_pem = SecretBuffer::copy_of(key_pem);
   wipe(key_pem);
   return result;
+}
+
+Result<std::string> key_in_request(std::string_view der) {
+  auto request = read_request(der);
+  if (!request) return request.error();
+  return to_string(sha256(public_bytes(X509_REQ_get0_pubkey(request->get()))));
+}
+
+Result<std::string> key_in_certificate(std::string_view pem) {
+  auto chain = parse_chain(pem);
+  if (!chain) return chain.error();
+  return to_string(sha256(public_bytes(X509_get0_pubkey(chain->front().get()))));
+}
+
+Result<std::string> certify_request(std::string_view der, const CertificateOrder& order, const MadeCertificate& issuer,
+                                    int64_t now_ms) {
+  auto request = read_request(der);
+  if (!request) return request.error();
+  EVP_PKEY* key = X509_REQ_get0_pubkey(request->get());
+  // One key may have several certificates, each of another moment.
+  return signed_chain(key, order, &issuer, public_bytes(key) + std::to_string(now_ms), now_ms);
 }
 
 Result<SigningRequest> make_signing_request(const std::vector<std::string>& names, std::string_view key_pem) {

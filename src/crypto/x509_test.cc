@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/signing_request.h"
+
 namespace sluice::crypto {
 namespace x509_test {
 
@@ -48,6 +50,34 @@ TEST(X509, AChainHoldsForItsNamesWhileItLasts) {
   EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, "shop.example", kNow_ms + 2 * kYear_ms)),
             "the certificate is not to be believed for shop.example: certificate has expired");
   EXPECT_NE(refusal(verify_chain(one.chain_pem, ca("another").chain_pem, "shop.example", kNow_ms)), "");
+}
+
+TEST(X509, WhoAsksWithARequestKeepsTheKey) {
+  const MadeCertificate root = ca();
+  const SigningRequest request = make_signing_request({"ignored.example"}, "").value();
+  const CertificateOrder order{
+      .name = "router edge", .until_ms = kNow_ms + kYear_ms, .uri = "spiffe://sluice/router/edge"};
+  auto chain = certify_request(request.der, order, root, kNow_ms);
+  ASSERT_TRUE(chain) << chain.error().message;
+  EXPECT_EQ(refusal(verify_chain(*chain, root.chain_pem, "", kNow_ms)), "");
+  const CertificateFacts facts = read_certificates(*chain)->front();
+  EXPECT_EQ(facts.uris, (std::vector<std::string>{"spiffe://sluice/router/edge"}));
+  EXPECT_TRUE(facts.names.empty());
+  EXPECT_EQ(key_in_request(request.der).value(), key_in_certificate(*chain).value());
+  EXPECT_NE(key_in_certificate(*chain).value(), key_in_certificate(root.chain_pem).value());
+  // The next one for the same key is another certificate.
+  auto next = certify_request(request.der, order, root, kNow_ms + 1);
+  EXPECT_NE(read_certificates(*next)->front().fingerprint, facts.fingerprint);
+}
+
+TEST(X509, ARequestThatItsKeyDidNotSignGetsNothing) {
+  SigningRequest request = make_signing_request({"edge.example"}, "").value();
+  EXPECT_EQ(key_in_request("no request").error().message, "the signing request cannot be read");
+  request.der.back() = static_cast<char>(request.der.back() ^ 1);
+  auto refused = certify_request(request.der, {.name = "x", .until_ms = kNow_ms + kYear_ms}, ca(), kNow_ms);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::verification_failed);
+  EXPECT_EQ(refused.error().message, "the signing request is not signed with its own key");
 }
 
 TEST(X509, AnIntermediateMaySignAndALeafMayNot) {

@@ -157,7 +157,7 @@ void append_headers(std::string& head, const std::vector<Header>& headers) {
 }  // namespace
 
 std::string head_of(const Response& response) {
-  if (response.channel) {
+  if (response.channel || response.give_away) {
     return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + response.protocol + "\r\n\r\n";
   }
   std::string head =

@@ -81,6 +81,7 @@ class Feed {
 };
 
 struct Switched;
+class HeldConnection;
 
 struct Response {
   int status = 200;
@@ -92,6 +93,8 @@ struct Response {
   bool close = false;                   // the connection, after this
   std::string protocol = {};            // that the connection is switched to, which is then `channel`'s, until it ends
   std::function<void(Switched&)> channel = {};
+  // Takes the connection, once it is switched, with what has come of it already; then the server knows no more of it.
+  std::function<void(std::unique_ptr<HeldConnection>, std::string input)> give_away = {};
 };
 
 // "Not Found" for 404.

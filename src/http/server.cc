@@ -39,6 +39,7 @@
 #include "base/json.h"
 #include "base/thread_name.h"
 #include "crypto/evp.h"
+#include "http/held_connection.h"
 
 namespace sluice::http {
 namespace {
@@ -178,6 +179,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   Async<bool> answer(Request& request, const bool& whole);
   Async<bool> follow(std::shared_ptr<Feed> feed);
   Async<void> switch_to(std::function<void(Switched&)> channel);
+  std::unique_ptr<HeldConnection> give_away();
   Async<void> pump_in(std::shared_ptr<asio::local::stream_protocol::socket> pair);
   Response handled(const Request& request) const;
 
@@ -479,6 +481,13 @@ Async<bool> Server::Connection::answer(Request& request, const bool& whole) {
     if (co_await put(head)) co_await switch_to(std::move(response.channel));
     co_return false;
   }
+  if (response.give_away) {
+    const std::string head = head_of(response);
+    if (co_await put(head)) {
+      if (auto held = give_away()) response.give_away(std::move(held), std::exchange(input_, {}));
+    }
+    co_return false;
+  }
   response.close = response.close || !request.keep_alive || server_.stopping || !whole;
   if (!response.stream && !response.feed) {
     std::string bytes = head_of(response);
@@ -550,6 +559,18 @@ Async<bool> Server::Connection::follow(std::shared_ptr<Feed> feed) {
     co_await event_.async_wait(into(ignored));
   }
   co_return true;
+}
+
+// The other end says nothing before it has read the answer, so nothing of it is in this one's buffers.
+std::unique_ptr<HeldConnection> Server::Connection::give_away() {
+  error_code failure;
+  Socket socket(bytes_.release(failure));
+  if (failure || !socket) return nullptr;
+  SSL* ssl = tunnel_ ? tunnel_->native_handle() : nullptr;
+  if (ssl != nullptr) SSL_up_ref(ssl);
+  auto held = std::make_unique<HeldConnection>(std::move(socket), ssl);
+  tunnel_.reset();
+  return held;
 }
 
 // The channel has a thread of its own and one end of a pair of sockets; what is said at the other end goes through TLS

@@ -9,8 +9,9 @@
 // The handler is called from many threads at once. An answer that has no end is a Feed, which holds no thread either,
 // or a Stream, which does. For a PUT or PATCH the handler is called when the head is there, and takes the body piece by
 // piece; if it does not take all of it, the connection is closed. An answer with a `channel` switches the connection to
-// another protocol, and closes it at the channel's end. Whoever keeps something for a connection forgets it when
-// `closed` names that connection. With `shown`, which is asked for each connection, it speaks TLS and nothing else.
+// another protocol, and closes it at the channel's end; one that is given away is nobody's here. Whoever keeps
+// something for a connection forgets it when `closed` names that connection. With `shown`, which is asked for each
+// connection, it speaks TLS and nothing else.
 //
 // `quick` is asked first, on the thread of all connections: it must answer at once or not at all.
 #pragma once
