@@ -257,6 +257,31 @@ const std::vector<Service::Route>& Service::routes() {
        &Service::join_replica,
        "Join as a replica with a token, which is good once",
        Route::For::anybody},
+      {"POST",
+       {"v1", "routers", "tokens"},
+       &Service::invite_router,
+       "Make a token with which a router on another machine may join",
+       Route::For::admin},
+      {"POST",
+       {"v1", "routers", "join"},
+       &Service::join_router,
+       "Join as a router with a token, which is good once",
+       Route::For::anybody},
+      {"POST",
+       {"v1", "routers", "renew"},
+       &Service::renew_router,
+       "Renew a router's certificate by its key",
+       Route::For::anybody},
+      {"GET",
+       {"v1", "routers", "*", "link"},
+       &Service::link_router,
+       "Link a router, over a connection that is switched",
+       Route::For::anybody},
+      {"DELETE",
+       {"v1", "routers", "*"},
+       &Service::remove_router,
+       "Remove a router on another machine: its certificate counts no more",
+       Route::For::admin},
       {"POST", {"v1", "logout"}, &Service::logout, "End the session that the request came by"},
       {"GET", {"v1", "session"}, &Service::session, "Say who calls, with what roles, and until when"},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act, "Call an action"},
@@ -559,6 +584,61 @@ http::Response Service::join_replica(const Call& call) {
   http::Response response = in_json(*admitted);
   response.headers.push_back({"Cache-Control", "no-store"});
   return response;
+}
+
+namespace {
+
+http::Response of_routers(const Result<json::object>& answer, int status) {
+  if (!answer) return refused(answer.error());
+  http::Response response = in_json(*answer, status);
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
+}  // namespace
+
+http::Response Service::invite_router(const Call& call) {
+  auto body = body_of(call.request, {"environment"});
+  if (!body) return refused(body.error());
+  auto environment = text_member(*body, "environment");
+  if (!environment) return refused(environment.error());
+  return of_routers(parts_.routers->invite(*environment), 201);
+}
+
+// The token is as good as a login, so nobody on the way may read it.
+http::Response Service::join_router(const Call& call) {
+  auto body = body_of(call.request, {"token", "name", "router", "machine", "request"});
+  if (!body) return refused(body.error());
+  host::RouterDesk::Ask ask;
+  for (const auto& [name, into] : {std::pair{"token", &ask.token},
+                                   {"name", &ask.name},
+                                   {"router", &ask.router},
+                                   {"machine", &ask.machine},
+                                   {"request", &ask.request}}) {
+    auto text = text_member(*body, name);
+    if (!text) return refused(text.error());
+    *into = *std::move(text);
+  }
+  return of_routers(parts_.routers->join(ask), 201);
+}
+
+http::Response Service::renew_router(const Call& call) {
+  auto body = body_of(call.request, {"certificate", "request"});
+  if (!body) return refused(body.error());
+  auto chain = text_member(*body, "certificate");
+  if (!chain) return refused(chain.error());
+  auto request = text_member(*body, "request");
+  if (!request) return refused(request.error());
+  return of_routers(parts_.routers->renew(*chain, *request), 200);
+}
+
+http::Response Service::link_router(const Call& call) {
+  auto linked = parts_.routers->link(call.parts.front(), call.request, call.peer);
+  return linked ? *std::move(linked) : refused(linked.error());
+}
+
+http::Response Service::remove_router(const Call& call) {
+  return of_routers(parts_.routers->remove(call.parts.front()), 200);
 }
 
 std::function<bool()> Service::gone(const engine::Caller& caller, const std::string& session) const {

@@ -63,6 +63,11 @@ class Service final : public host::SocketService {
   http::Response make_code(const Call& call);
   http::Response invite_replica(const Call& call);
   http::Response join_replica(const Call& call);
+  http::Response invite_router(const Call& call);
+  http::Response join_router(const Call& call);
+  http::Response renew_router(const Call& call);
+  http::Response link_router(const Call& call);
+  http::Response remove_router(const Call& call);
   http::Response sso(const Call& call);
   http::Response sso_start(const Call& call);
   http::Response sso_callback(const Call& call);

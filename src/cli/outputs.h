@@ -351,6 +351,22 @@ struct Joined {
 };
 BOOST_DESCRIBE_STRUCT(Joined, (), (joined))
 
+struct RouterToken {
+  std::string token, expires, url, environment;
+};
+BOOST_DESCRIBE_STRUCT(RouterToken, (), (token, expires, url, environment))
+
+struct RouterJoined {
+  std::string joined;  // the control plane's URL
+  std::string name, environment;
+};
+BOOST_DESCRIBE_STRUCT(RouterJoined, (), (joined, name, environment))
+
+struct RouterRemoved {
+  std::string removed, machine;
+};
+BOOST_DESCRIBE_STRUCT(RouterRemoved, (), (removed, machine))
+
 struct ConsoleLink {
   std::string url, expires;
 };

@@ -52,6 +52,7 @@
 #include "deploy/webhook_outlet.h"
 #include "host/home.h"
 #include "host/home_backups.h"
+#include "host/link/link_agent.h"
 #include "host/loaded_concepts.h"
 #include "host/pack_concepts.h"
 #include "host/served_concepts.h"
@@ -73,6 +74,7 @@ int run_program(int count, char** words, const AddConcepts& add) {
   const Variables variables = process_variables();
   RealDisk real_disk;
   if (auto code = router::serve_as_worker(count, words, real_disk)) return *code;
+  if (auto code = host::serve_as_link(count, words, real_disk)) return *code;
   store::MirroredDisk disk(real_disk);
   host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   loaded.tools.add(disk);

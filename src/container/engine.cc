@@ -164,8 +164,11 @@ json::object host_of(const ContainerSpec& spec) {
   }
   host["Tmpfs"] = std::move(memory);
   if (spec.port) {
-    host["PortBindings"] = {{std::to_string(spec.port->inner) + "/tcp",
-                             {{{"HostIp", "127.0.0.1"}, {"HostPort", std::to_string(spec.port->outer)}}}}};
+    json::array places;
+    for (const std::string& each : {std::string("127.0.0.1"), spec.port->address}) {
+      if (!each.empty()) places.push_back({{"HostIp", each}, {"HostPort", std::to_string(spec.port->outer)}});
+    }
+    host["PortBindings"] = {{std::to_string(spec.port->inner) + "/tcp", std::move(places)}};
   }
   return host;
 }

@@ -60,7 +60,8 @@ struct ContainerSpec {
   std::string network;  // empty: it has none
   struct Port {
     uint16_t inner = 0;
-    uint16_t outer = 0;  // on 127.0.0.1
+    uint16_t outer = 0;        // on 127.0.0.1
+    std::string address = {};  // and on this one; empty: on no other
   };
   std::optional<Port> port;
   std::vector<Mount> mounts;

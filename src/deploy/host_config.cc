@@ -28,7 +28,7 @@ constexpr std::array kKeys = {"region"sv,          "cluster_endpoint"sv,
                               kContainerEngine,    kRevisionProofs,
                               kTlsRedirect,        kHsts,
                               kClientCa,           kClientCertificates,
-                              kTrustedCallers};
+                              kTrustedCallers,     kWorkloadAddress};
 constexpr size_t kMaxValue = 500;
 constexpr size_t kMaxAuthorities = 64 << 10;
 constexpr size_t kMaxCallers = 8'000;
@@ -182,6 +182,11 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
   } else if (key == kContainerEngine) {
     if (!value.starts_with('/') && !value.starts_with("unix:///")) {
       return refuse("the path of a socket of this machine, such as /run/podman/podman.sock");
+    }
+  } else if (key == kWorkloadAddress) {
+    // Others must be able to connect to it, so it is no name, and not all addresses at once.
+    if (!is_address(value) || value.find(':') != std::string_view::npos || value == "0.0.0.0") {
+      return refuse("an IPv4 address of this machine, such as 10.0.0.5");
     }
   } else if (key == kRevisionProofs) {
     if (value != "digest" && value != "signature") return refuse("digest or signature");

@@ -25,10 +25,11 @@ inline constexpr std::string_view kClientCa = "client_ca";        // PEM: who si
 inline constexpr std::string_view kClientCertificates = "client_certificates";  // "wanted" or "required"
 inline constexpr std::string_view kTrustedCallers = "trusted_callers";  // "spiffe://…,…": who may say which revision
 inline constexpr std::string_view kContainerEngine = "container_engine";  // "/run/podman/podman.sock"
+inline constexpr std::string_view kWorkloadAddress = "workload_address";  // "10.0.0.5": where ports are published
 
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
 // access_log_share connections_per_address container_engine revision_proofs tls_redirect hsts_s client_ca
-// client_certificates trusted_callers
+// client_certificates trusted_callers workload_address
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which

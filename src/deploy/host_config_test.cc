@@ -24,6 +24,11 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("tls_redirect", "on").value(), "on");
   EXPECT_EQ(host_value("hsts_s", "31536000").value(), "31536000");
   EXPECT_EQ(host_value("container_engine", "unix:///run/podman/podman.sock").value(), "unix:///run/podman/podman.sock");
+  EXPECT_EQ(host_value("workload_address", "10.0.0.5").value(), "10.0.0.5");
+  for (const char* each : {"0.0.0.0", "::1", "mill.example", "10.0.0.5:80"}) {
+    EXPECT_EQ(host_value("workload_address", each).error().message,
+              "workload_address is an IPv4 address of this machine, such as 10.0.0.5, not '" + std::string(each) + "'");
+  }
   EXPECT_EQ(host_value("container_engine", "tcp://10.0.0.1").error().message,
             "container_engine is the path of a socket of this machine, such as /run/podman/podman.sock, not "
             "'tcp://10.0.0.1'");

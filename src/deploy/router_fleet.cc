@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "crypto/base64.h"
@@ -84,24 +85,33 @@ std::vector<RouterFleet::Seen> RouterFleet::look(int64_t timeout_ms) const {
     auto parsed = parse_json(*text);
     const json::object* record = parsed ? parsed->root.if_object() : nullptr;
     if (record == nullptr) continue;
+    // One on another machine has joined for an environment; the others are of that of their table, or their name.
     Seen seen{.router = text_in(*record, "router"),
               .name = text_in(*record, "name"),
               .control = text_in(*record, "control"),
-              .pid = number_in(*record, "pid")};
+              .pid = number_in(*record, "pid"),
+              .environment = text_in(*record, "environment")};
     if (const json::value* listen = record->if_contains("listen"); listen != nullptr && listen->is_array()) {
       for (const json::value& one : listen->get_array()) {
         if (one.is_string()) seen.listen.emplace_back(one.get_string());
       }
     }
-    auto client = data_plane::ControlClient::connect(seen.control, timeout_ms);
-    // Of a deployment that there is not: all that is wanted is the head.
-    auto stats = client ? client->ask({{"op", "stats"}, {"deployment", "-"}}) : Result<json::object>(client.error());
-    if (stats) {
-      seen.answers = true;
-      seen.environment = text_in(*stats, "environment");
-      seen.generation = number_in(*stats, "generation");
-    }
     all.push_back(std::move(seen));
+  }
+  std::vector<Asked> asked;
+  for (const Seen& each : all) {
+    // Of a deployment that there is not: all that is wanted is the head.
+    asked.push_back({.client = data_plane::ControlClient::connect(each.control, timeout_ms),
+                     .line = write(json::object{{"op", "stats"}, {"deployment", "-"}})});
+    send_to(asked.back());
+  }
+  collect(asked, timeout_ms);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Result<json::object>& stats = *asked[i].answer;
+    if (!stats) continue;
+    all[i].answers = true;
+    if (std::string obeys = text_in(*stats, "environment"); !obeys.empty()) all[i].environment = std::move(obeys);
+    all[i].generation = number_in(*stats, "generation");
   }
   return all;
 }
@@ -113,43 +123,117 @@ bool RouterFleet::has_record(const std::string& name) const {
 RouterFleet::Message RouterFleet::message_of(const data_plane::TableDocument& table) const {
   json::object whole = to_json(table).as_object();
   Message message{.text = write(whole), .known = {.generation = table.generation}};
+  auto deployments = std::make_shared<std::map<std::string, std::string>>();
   for (const json::value& each : whole.at("deployments").as_array()) {
-    message.known.deployments[std::string(each.at("id").as_string())] = write(each);
+    (*deployments)[std::string(each.at("id").as_string())] = write(each);
   }
   whole.erase("generation");
   whole.erase("deployments");
-  message.known.head = write(whole);
+  message.known.head = std::make_shared<const std::string>(write(whole));
+  message.known.deployments = std::move(deployments);
   return message;
 }
 
-Result<json::object> RouterFleet::send(const Member& member, const data_plane::TableDocument& table,
-                                       const Message& message, const crypto::PrivateKey& key) {
-  auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
-  if (!client) return client.error();
-  std::optional<std::string> patch;
-  {
-    std::lock_guard lock(mutex_);
-    auto known = known_.find(member.router);
-    if (known != known_.end() && known->second.generation + 1 == table.generation && !known->second.wants_load &&
-        known->second.head == message.known.head) {
-      patch = patch_between(known->second.deployments, message.known.deployments);
+// The orders of one publish. Those who know the same get the same order, so it is signed once.
+class RouterFleet::Orders {
+ public:
+  Orders(const data_plane::TableDocument& table, const Message& message, const crypto::PrivateKey& key, int64_t token,
+         std::string router)
+      : table_(table), message_(message), key_(key), token_(token), router_(std::move(router)) {}
+
+  Result<void> fill(Asked& asked, const Known* known) {
+    if (known == nullptr) return fill(asked, data_plane::OrderOp::load, load_, message_.text);
+    // The patch from what the last one knows; most know the same.
+    if (!from_ || from_ != known->deployments) {
+      patch_ = patch_between(*known->deployments, *message_.known.deployments);
+      from_ = known->deployments;
+      patched_.clear();
+    }
+    if (!patch_) return fill(asked, data_plane::OrderOp::load, load_, message_.text);
+    return fill(asked, data_plane::OrderOp::patch, patched_, *patch_);
+  }
+
+ private:
+  Result<void> fill(Asked& asked, data_plane::OrderOp op, std::string& envelope, const std::string& bytes) {
+    if (envelope.empty()) {
+      data_plane::Order order{
+          .op = op, .environment = table_.environment, .router = router_, .generation = table_.generation};
+      if (op == data_plane::OrderOp::patch) order.from = table_.generation - 1;
+      if (token_ > 0) order.token = token_;
+      auto made = data_plane::sign_order(order, bytes, key_);
+      if (!made) return made.error();
+      envelope = *std::move(made);
+    }
+    asked.line = data_plane::order_line(op, envelope, bytes.size());
+    asked.bytes = bytes;
+    return {};
+  }
+
+  const data_plane::TableDocument& table_;
+  const Message& message_;
+  const crypto::PrivateKey& key_;
+  const int64_t token_;
+  const std::string router_;    // `*` where there are several
+  std::string load_, patched_;  // envelopes
+  std::shared_ptr<const std::map<std::string, std::string>> from_;
+  std::optional<std::string> patch_;
+};
+
+bool RouterFleet::takes_patch(const Member& member, const Message& message) const {
+  const std::lock_guard lock(mutex_);
+  auto known = known_.find(member.router);
+  return known != known_.end() && known->second.generation + 1 == message.known.generation &&
+         !known->second.wants_load && *known->second.head == *message.known.head;
+}
+
+void RouterFleet::send_to(Asked& asked) {
+  if (!asked.client) {
+    asked.answer = asked.client.error();
+  } else if (auto sent = asked.client->send(asked.line, asked.bytes); !sent) {
+    asked.answer = sent.error();
+  }
+}
+
+// Together they have no longer than one of them.
+void RouterFleet::collect(std::vector<Asked>& all, int64_t timeout_ms) {
+  const RealClock clock;
+  const int64_t until_ms = clock.monotonic_ns() / 1'000'000 + timeout_ms;
+  for (Asked& each : all) {
+    if (each.answer) continue;
+    each.client->wait_for(std::max<int64_t>(until_ms - clock.monotonic_ns() / 1'000'000, 1));
+    each.answer = each.client->answer();
+  }
+}
+
+void RouterFleet::note(const Member& member, const Result<json::object>& answer, const Message& message, Sent& sent) {
+  const std::lock_guard lock(mutex_);
+  if (!answer) {
+    sent.missed.push_back({member, answer.error().message, !has_record(member.name)});
+    known_.erase(member.router);
+    missed_.insert(member.router);
+    return;
+  }
+  missed_.erase(member.router);
+  const int64_t holds = number_in(*answer, "generation");
+  if (flag_in(*answer, "ok")) {
+    Known& known = known_[member.router] = message.known;
+    known.wants_load = flag_in(*answer, "wants_load");
+  } else {
+    known_.erase(member.router);
+    // Any table of this generation was compiled after what asked for it was decided.
+    if (holds < message.known.generation) {
+      sent.missed.push_back({member, text_in(*answer, "message")});
+      return;
     }
   }
-  data_plane::Order order{.environment = table.environment, .router = member.router, .generation = table.generation};
-  if (token_ > 0) order.token = token_;
-  if (patch) {
-    order.op = data_plane::OrderOp::patch;
-    order.from = table.generation - 1;
-    auto envelope = data_plane::sign_order(order, *patch, key);
-    if (!envelope) return envelope.error();
-    auto answer = client->patch(*envelope, *patch);
-    if (!answer || flag_in(*answer, "ok") || text_in(*answer, "needs") != "load") return answer;
-    order.from.reset();
+  sent.acknowledged.push_back(member.router);
+  const json::value* quarantined = answer->if_contains("quarantined");
+  if (quarantined == nullptr || !quarantined->is_array()) return;
+  for (const json::value& each : quarantined->get_array()) {
+    if (!each.is_object()) continue;
+    sent.quarantined.push_back(
+        {member.name, text_in(each.get_object(), "deployment"), text_in(each.get_object(), "reason")});
   }
-  order.op = data_plane::OrderOp::load;
-  auto envelope = data_plane::sign_order(order, message.text, key);
-  if (!envelope) return envelope.error();
-  return client->load(*envelope, message.text);
 }
 
 Result<RouterFleet::Sent> RouterFleet::publish(const data_plane::TableDocument& table,
@@ -157,39 +241,38 @@ Result<RouterFleet::Sent> RouterFleet::publish(const data_plane::TableDocument& 
   auto key = key_();
   if (!key) return key.error();
   const Message message = message_of(table);
-  Sent sent;
+  Orders orders(table, message, *key, token_, members.size() == 1 ? members.front().router : "*");
+  std::vector<Asked> all;
+  all.reserve(members.size());
   for (const Member& member : members) {
-    auto answer = send(member, table, message, *key);
-    if (!answer) {
-      sent.missed.push_back({member, answer.error().message, !has_record(member.name)});
-      std::lock_guard lock(mutex_);
-      known_.erase(member.router);
-      missed_.insert(member.router);
+    Asked& asked = all.emplace_back(
+        Asked{.member = &member, .client = data_plane::ControlClient::connect(member.control, kRouterLease_ms)});
+    std::optional<Known> known;
+    if (takes_patch(member, message)) {
+      const std::lock_guard lock(mutex_);
+      known = known_.at(member.router);
+    }
+    if (auto filled = orders.fill(asked, known ? &*known : nullptr); !filled) return filled.error();
+    send_to(asked);
+  }
+  collect(all, kRouterLease_ms);
+  std::vector<Asked> again;
+  Sent sent;
+  for (Asked& each : all) {
+    const bool needs_load = *each.answer && !flag_in(**each.answer, "ok") &&
+                            text_in(**each.answer, "needs") == "load" &&
+                            each.line.find("\"op\":\"patch\"") != std::string::npos;
+    if (!needs_load) {
+      note(*each.member, *each.answer, message, sent);
       continue;
     }
-    std::lock_guard lock(mutex_);
-    missed_.erase(member.router);
-    const int64_t holds = number_in(*answer, "generation");
-    if (flag_in(*answer, "ok")) {
-      Known& known = known_[member.router] = message.known;
-      known.wants_load = flag_in(*answer, "wants_load");
-    } else {
-      known_.erase(member.router);
-      // Any table of this generation was compiled after what asked for it was decided.
-      if (holds < table.generation) {
-        sent.missed.push_back({member, text_in(*answer, "message")});
-        continue;
-      }
-    }
-    sent.acknowledged.push_back(member.router);
-    const json::value* quarantined = answer->if_contains("quarantined");
-    if (quarantined == nullptr || !quarantined->is_array()) continue;
-    for (const json::value& each : quarantined->get_array()) {
-      if (!each.is_object()) continue;
-      sent.quarantined.push_back(
-          {member.name, text_in(each.get_object(), "deployment"), text_in(each.get_object(), "reason")});
-    }
+    each.answer.reset();
+    if (auto filled = orders.fill(each, nullptr); !filled) return filled.error();
+    send_to(each);
+    again.push_back(std::move(each));
   }
+  collect(again, kRouterLease_ms);
+  for (const Asked& each : again) note(*each.member, *each.answer, message, sent);
   return sent;
 }
 

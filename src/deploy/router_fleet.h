@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/disk.h"
@@ -128,17 +130,30 @@ class RouterFleet {
   struct Known {
     int64_t generation = 0;
     bool wants_load = false;
-    std::string head;                                // of the table, without generation and deployments
-    std::map<std::string, std::string> deployments;  // their JSON, by id
+    // Of one table for all that were sent it.
+    std::shared_ptr<const std::string> head;                                // without generation and deployments
+    std::shared_ptr<const std::map<std::string, std::string>> deployments;  // their JSON, by id
   };
   struct Message {
     std::string text;
     Known known;  // what a router that obeys it knows
   };
 
+  // What is asked of many routers at once: the first half for all, then the second.
+  struct Asked {
+    const Member* member = nullptr;
+    Result<::sluice::router::ControlClient> client;
+    std::string line;
+    std::string_view bytes;  // until it is sent
+    std::optional<Result<json::object>> answer;
+  };
+  class Orders;
+
   Message message_of(const ::sluice::router::TableDocument& table) const;
-  Result<json::object> send(const Member& member, const ::sluice::router::TableDocument& table, const Message& message,
-                            const crypto::PrivateKey& key);
+  bool takes_patch(const Member& member, const Message& message) const;
+  static void send_to(Asked& asked);
+  static void collect(std::vector<Asked>& all, int64_t timeout_ms);
+  void note(const Member& member, const Result<json::object>& answer, const Message& message, Sent& sent);
 
   Disk& disk_;
   std::string folder_;

@@ -186,6 +186,18 @@ std::optional<uint16_t> taken_port(const std::vector<std::string>& places) {
   return std::nullopt;
 }
 
+// One on another machine, as its link has written it down, if somebody is at its control socket.
+std::optional<RunningRouter> linked_router(const json::object& record) {
+  RunningRouter router{.name = text_at(record, "name"),
+                       .router = text_at(record, "router"),
+                       .control = text_at(record, "control"),
+                       .machine = text_at(record, "machine")};
+  if (router.machine.empty() || !http::connect_unix(router.control)) return std::nullopt;
+  const json::value* said = record.if_contains("joined");
+  if (said != nullptr && said->is_object()) router.listen = places_in(said->get_object());
+  return router;
+}
+
 std::optional<RunningRouter> main_router(Disk& disk, const Home& home) {
   for (RunningRouter& each : running_routers(disk, home)) {
     if (each.name == kMainRouter) return std::move(each);
@@ -203,9 +215,12 @@ std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
   for (const FolderEntry& each : *entries) {
     const std::string own = folder + "/" + each.name;
     auto holder = router_process(disk, own);
-    if (!holder) continue;
     auto record = record_in(disk, own);
     if (!record) continue;
+    if (!holder) {
+      if (auto linked = linked_router(*record)) all.push_back(*std::move(linked));
+      continue;
+    }
     RunningRouter router{.name = text_at(*record, "name"),
                          .router = text_at(*record, "router"),
                          .pid = holder->pid,
@@ -216,6 +231,11 @@ std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
     all.push_back(std::move(router));
   }
   return all;
+}
+
+std::string machine_of_router(Disk& disk, const Home& home, const std::string& name) {
+  auto record = record_in(disk, folder_of_router(home, name));
+  return record ? text_at(*record, "machine") : "";
 }
 
 std::string command_to_run_router(const std::string& name) {

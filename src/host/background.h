@@ -16,17 +16,20 @@
 
 namespace sluice::host {
 
-// A router of this home that runs.
+// A router that obeys this home and runs: here, or on another machine, from which it is linked.
 struct RunningRouter {
   std::string name;
   std::string router;
-  int64_t pid = 0;
+  int64_t pid = 0;                  // 0: elsewhere
   std::vector<std::string> listen;  // "127.0.0.1:8080"
   std::string control;
+  std::string machine = {};  // another one, as it calls itself; empty: this one
 };
 
-// Those whose process is alive.
+// Those whose process is alive, and those that are linked.
 std::vector<RunningRouter> running_routers(Disk& disk, const Home& home);
+// The machine of a router that has joined from another one; empty: it is of this one.
+std::string machine_of_router(Disk& disk, const Home& home, const std::string& name);
 // What to type where one of this name does not run.
 std::string command_to_run_router(const std::string& name);
 

@@ -42,7 +42,7 @@ std::shared_ptr<const http::ServerTls> Certificates::now() const {
 
 std::string Certificates::stamp() const {
   std::string text;
-  for (const std::string& path : {orders_.cert_file, orders_.key_file, orders_.client_ca_file}) {
+  for (const std::string& path : {orders_.cert_file, orders_.key_file, orders_.client_ca_file, router_authority()}) {
     if (path.empty()) continue;
     auto stat = disk_.stat(path, FollowLinks::yes);
     text += stat ? std::to_string(stat->mtime_ns) + " " + std::to_string(stat->size) + " " +
@@ -52,6 +52,8 @@ std::string Certificates::stamp() const {
   return text;
 }
 
+std::string Certificates::router_authority() const { return (home_.root() / "keys" / "router-ca.pem").string(); }
+
 Result<void> Certificates::read_again() {
   auto certificate = orders_.own ? from_authority() : from_files();
   if (!certificate) return certificate.error();
@@ -60,6 +62,8 @@ Result<void> Certificates::read_again() {
     if (!roots) return roots.error();
     certificate->client_roots_pem = *std::move(roots);
   }
+  // Routers on other machines show theirs.
+  if (auto roots = text_of_file(disk_, router_authority())) certificate->client_roots_pem += "\n" + *roots;
   auto shown = http::ServerTls::make(*certificate);
   if (!shown) return shown.error();
   std::lock_guard lock(mutex_);

@@ -51,6 +51,7 @@ class Certificates {
   Result<http::ServerCertificate> from_files();
   Result<http::ServerCertificate> from_authority();
   std::string stamp() const;
+  std::string router_authority() const;  // the file of those who sign their certificates
 
   Disk& disk_;
   const Home& home_;

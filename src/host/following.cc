@@ -209,6 +209,11 @@ http::Response Following::answer(const http::Request& request, const http::Peer&
     response.close = true;
     return response;
   }
+  const auto& path = request.path;
+  if (path.size() == 4 && path[0] == "v1" && path[1] == "routers" && path[3] == "link") {
+    http::Response there{.status = 307, .headers = {{"Location", leader().url}}, .body = "{}", .close = true};
+    return there;
+  }
   if (is("POST", "exec")) {
     const auto leads = leader();
     return problem_response({.code = Code::unavailable,

@@ -29,7 +29,10 @@ std::string fingerprint_in(const std::string& token) {
   return dot == std::string::npos ? "" : token.substr(dot + 1);
 }
 
-std::string JoinTokens::path() const { return (home_.root() / "keys" / "join-tokens.json").string(); }
+std::string JoinTokens::path() const {
+  const char* file = joins_ == JoinsAs::router ? "router-tokens.json" : "join-tokens.json";
+  return (home_.root() / "keys" / file).string();
+}
 
 Result<JoinTokenFile> JoinTokens::read() {
   auto text = read_file(disk_, path(), kMostTokenBytes);
@@ -47,7 +50,7 @@ Result<void> JoinTokens::write(const JoinTokenFile& file) {
   return write_atomically(disk_, path(), sluice::write(::sluice::to_json(file)) + "\n", 0600);
 }
 
-Result<MadeJoinToken> JoinTokens::make(const std::string& fingerprint) {
+Result<MadeJoinToken> JoinTokens::make(const std::string& fingerprint, std::optional<std::string> environment) {
   const std::lock_guard guard(mutex_);
   auto file = read();
   if (!file) return file.error();
@@ -58,28 +61,33 @@ Result<MadeJoinToken> JoinTokens::make(const std::string& fingerprint) {
   }
   std::array<uint8_t, kJoinSecretBytes> random;
   RealRandom().fill(random);
-  MadeJoinToken made{.token = "slj_" + crypto::to_base64({reinterpret_cast<const char*>(random.data()), random.size()},
-                                                         crypto::Base64::url_unpadded),
+  MadeJoinToken made{.token = (joins_ == JoinsAs::router ? "slr_" : "slj_") +
+                              crypto::to_base64({reinterpret_cast<const char*>(random.data()), random.size()},
+                                                crypto::Base64::url_unpadded),
                      .expires_ms = clock_.wall_ms() + kLives_ms};
   if (!fingerprint.empty()) made.token += "." + fingerprint;
-  file->tokens.push_back({.digest = crypto::to_string(crypto::sha256(made.token)), .expires_ms = made.expires_ms});
+  file->tokens.push_back({.digest = crypto::to_string(crypto::sha256(made.token)),
+                          .expires_ms = made.expires_ms,
+                          .environment = std::move(environment)});
   if (auto written = write(*file); !written) return written.error();
   return made;
 }
 
-Result<void> JoinTokens::take(const std::string& token) {
+Result<JoinToken> JoinTokens::take(const std::string& token) {
   const std::lock_guard guard(mutex_);
   auto file = read();
   if (!file) return file.error();
-  const auto refused = [](const std::string& why) {
-    return Error{.code = Code::denied, .message = why, .next = "make another one: sluice replicas token"};
+  const auto refused = [&](const std::string& why) {
+    const std::string noun = joins_ == JoinsAs::router ? "router" : "replicas";
+    return Error{.code = Code::denied, .message = why, .next = "make another one: sluice " + noun + " token"};
   };
   auto found = std::ranges::find(file->tokens, crypto::to_string(crypto::sha256(token)), &JoinToken::digest);
   if (found == file->tokens.end()) return refused("this token is not one of this cluster's");
   if (found->used) return refused("this token was used already, and is good once");
   if (found->expires_ms <= clock_.wall_ms()) return refused("this token expired at " + utc_text(found->expires_ms));
   found->used = true;
-  return write(*file);
+  if (auto written = write(*file); !written) return written.error();
+  return *found;
 }
 
 }  // namespace sluice::host

@@ -1,5 +1,6 @@
-// JoinTokens are what a home shows to become a replica of this cluster: each is good once and for an hour, and says by
-// which authority the server that takes it is certified. Kept, as digests, in keys/join-tokens.json of the home.
+// JoinTokens are what a home shows to become a replica of this cluster, or to have its router obey it: each is good
+// once and for an hour, and says by which authority the server that takes it is certified. Kept, as digests, in the
+// home: in keys/join-tokens.json those of replicas, in keys/router-tokens.json those of routers.
 //
 //   auto token = tokens.make(fingerprint);       // "slj_….sha256:…"; the second part is missing where no one is known
 //   auto taken = tokens.take(*token);            // `denied` when it comes again
@@ -8,6 +9,7 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,9 @@ struct JoinToken {
   std::string digest;
   int64_t expires_ms = 0;
   bool used = false;
+  std::optional<std::string> environment;  // of the router that may join with it
 };
-BOOST_DESCRIBE_STRUCT(JoinToken, (), (digest, expires_ms, used))
+BOOST_DESCRIBE_STRUCT(JoinToken, (), (digest, expires_ms, used, environment))
 
 struct JoinTokenFile {
   std::string schema = "sluice.join-tokens.v1";
@@ -36,13 +39,18 @@ struct MadeJoinToken {
   int64_t expires_ms = 0;
 };
 
+enum class JoinsAs { replica, router };
+
 class JoinTokens {
  public:
   // All must outlive it.
-  JoinTokens(Disk& disk, const Home& home, const Clock& clock) : disk_(disk), home_(home), clock_(clock) {}
+  JoinTokens(Disk& disk, const Home& home, const Clock& clock, JoinsAs joins = JoinsAs::replica)
+      : disk_(disk), home_(home), clock_(clock), joins_(joins) {}
 
-  Result<MadeJoinToken> make(const std::string& fingerprint);
-  Result<void> take(const std::string& token);
+  // A router's is for one environment.
+  Result<MadeJoinToken> make(const std::string& fingerprint, std::optional<std::string> environment = std::nullopt);
+  // What was said of it when it was made.
+  Result<JoinToken> take(const std::string& token);
 
  private:
   Result<JoinTokenFile> read();
@@ -52,6 +60,7 @@ class JoinTokens {
   Disk& disk_;
   const Home& home_;
   const Clock& clock_;
+  const JoinsAs joins_;
   std::mutex mutex_;
 };
 

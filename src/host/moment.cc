@@ -9,6 +9,7 @@
 #include "engine/journal/record.h"
 #include "host/fleet_view.h"
 #include "host/flows/flow_views.h"
+#include "host/link/routers_view.h"
 #include "host/name_uses_view.h"
 #include "host/status_view.h"
 
@@ -60,7 +61,7 @@ const std::vector<HostView>& all_views() {
   static const std::vector<HostView> kViews = [] {
     std::vector<HostView> views;
     for (const lang::View& each : deploy::views::all_views()) views.push_back(of_host(each));
-    for (auto& more : {flow_views(), audit_views(), status_views(), fleet_views(), name_uses_views()})
+    for (auto& more : {flow_views(), audit_views(), status_views(), fleet_views(), name_uses_views(), routers_views()})
       views.insert(views.end(), more.begin(), more.end());
     std::ranges::sort(views, {}, &HostView::name);
     return views;

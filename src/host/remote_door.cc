@@ -138,22 +138,25 @@ Result<json::object> RemoteDoor::status() {
   return object_of(reply->body);
 }
 
-Result<json::object> RemoteDoor::login_code() {
+Result<json::object> RemoteDoor::told(http::Request request) {
   auto client = connected();
   if (!client) return client.error();
-  auto reply = exchange(**client, addressed(post({"v1", "login", "codes"}, json::object())));
+  auto reply = exchange(**client, addressed(std::move(request)));
   if (!reply) return reply.error();
   if (reply->refused()) return error_in(reply->body);
   return object_of(reply->body);
 }
 
-Result<json::object> RemoteDoor::join_token() {
-  auto client = connected();
-  if (!client) return client.error();
-  auto reply = exchange(**client, addressed(post({"v1", "replicas", "tokens"}, json::object())));
-  if (!reply) return reply.error();
-  if (reply->refused()) return error_in(reply->body);
-  return object_of(reply->body);
+Result<json::object> RemoteDoor::login_code() { return told(post({"v1", "login", "codes"}, json::object())); }
+
+Result<json::object> RemoteDoor::join_token() { return told(post({"v1", "replicas", "tokens"}, json::object())); }
+
+Result<json::object> RemoteDoor::router_token(const std::string& environment) {
+  return told(post({"v1", "routers", "tokens"}, json::object{{"environment", environment}}));
+}
+
+Result<json::object> RemoteDoor::remove_router(const std::string& name) {
+  return told({.method = "DELETE", .target = http::target_of({"v1", "routers", name})});
 }
 
 Result<json::object> RemoteDoor::stop(const std::string& reason) {

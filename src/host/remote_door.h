@@ -38,6 +38,9 @@ class RemoteDoor final : public Door {
   Result<json::object> login_code();
   // A token with which another home may join as a replica.
   Result<json::object> join_token();
+  // The same for a router of an environment; and the end of one that has joined.
+  Result<json::object> router_token(const std::string& environment);
+  Result<json::object> remove_router(const std::string& name);
   // Asks it to stop; answers what it is.
   Result<json::object> stop(const std::string& reason);
 
@@ -56,6 +59,7 @@ class RemoteDoor final : public Door {
       : socket_(std::move(socket)), clock_(clock), words_(std::move(words)) {}
   Result<std::unique_ptr<http::Client>> connect() const;
   Result<http::Client*> connected();
+  Result<json::object> told(http::Request request);
   // Over the connection that there is, or a new one if the server has closed it meanwhile: for what may be repeated.
   Result<Reply> read(const http::Request& request, int64_t timeout_ms);
   http::Request addressed(http::Request request) const;

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "crypto/base64.h"
 #include "crypto/hex.h"
+#include "crypto/key_file.h"
 #include "host/approvals.h"
 #include "host/listening.h"
 #include "host/observing.h"
@@ -81,6 +82,7 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
                         &self.home_->authority()},
       (opening.home.root() / "router").string());
   self.measures_->start();
+  if (auto opened = self.open_desk(); !opened) return opened.error();
   self.service_ = make_service(
       {.engine = &self.home_->engine(),
        .store = &self.home_->store(),
@@ -98,6 +100,7 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
        .admit = self.home_->postgres()
                     ? decltype(ServiceParts::admit)([&self](const std::string& token) { return self.admit(token); })
                     : nullptr,
+       .routers = self.desk_.get(),
        .stop = [&self] { self.ask_to_stop(); },
        .log = [&self](const std::string& text) { self.log(text); }});
   http::raise_open_files();
@@ -160,6 +163,36 @@ Result<void> Serving::listen(const OverTcp& tcp) {
   return {};
 }
 
+Result<void> Serving::open_desk() {
+  auto desk = RouterDesk::start(
+      {.hub = {.disk = disk_,
+               .home = home_place_,
+               .clock = clock_,
+               .key =
+                   [this] {
+                     return crypto::load_private_key(disk_, (home_place_.root() / "keys/operator.pem").string());
+                   },
+               .token = home_->postgres() != nullptr ? home_->postgres()->token() : 0,
+               .urls = [this] { return urls(); },
+               .log = [this](const std::string& text) { log(text); }},
+       .url = [this] { return url_; },
+       .fingerprint = [this] { return certificates_ ? certificates_->fingerprint() : std::string(); }});
+  if (!desk) return desk.error();
+  desk_ = *std::move(desk);
+  return {};
+}
+
+// Where routers reach the replicas. Of a control plane without any they know where they joined.
+std::vector<std::string> Serving::urls() const {
+  std::vector<std::string> all;
+  if (home_->postgres() == nullptr) return all;
+  for (const json::value& each : replicas_document(*home_->postgres())) {
+    const json::value* url = each.as_object().if_contains("url");
+    if (url != nullptr && url->is_string() && !url->get_string().empty()) all.emplace_back(url->get_string());
+  }
+  return all;
+}
+
 Result<json::object> Serving::invite() {
   if (url_.empty()) {
     return Error{.code = Code::conflict,
@@ -213,6 +246,7 @@ Serving::~Serving() {
     (void)disk_.remove(socket_);
     server_.reset();
   }
+  desk_.reset();
   spans_.reset();  // it reads the home's store
   home_.reset();
   if (served) log("stopped");

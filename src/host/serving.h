@@ -18,6 +18,7 @@
 #include "host/kit_place.h"
 #include "host/kit_reload.h"
 #include "host/kit_watch.h"
+#include "host/link/router_desk.h"
 #include "host/measure_export.h"
 #include "host/opening.h"
 #include "host/span_export.h"
@@ -47,6 +48,7 @@ struct ServiceParts {
   // shows it, in hex. Empty functions: the store is in the home.
   std::function<Result<json::object>()> invite;
   std::function<Result<json::object>(const std::string& token)> admit;
+  RouterDesk* routers = nullptr;  // for those on other machines; null: it takes none
   // Somebody asked for the end. Must not wait for it.
   std::function<void()> stop;
   // One line for each change that was asked for.
@@ -97,6 +99,8 @@ class Serving {
   Result<void> listen(const OverTcp& tcp);
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
+  Result<void> open_desk();
+  std::vector<std::string> urls() const;
   Result<json::object> invite();
   Result<json::object> admit(const std::string& token);
   void note_used_tokens();
@@ -115,6 +119,7 @@ class Serving {
   std::unique_ptr<SpanExport> spans_;
   std::unique_ptr<MeasureExport> measures_;
   std::unique_ptr<SocketService> service_;
+  std::unique_ptr<RouterDesk> desk_;
   std::unique_ptr<Certificates> certificates_;  // that tcp_ shows; null: it speaks in the clear
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> tcp_;  // null: it listens at the socket alone

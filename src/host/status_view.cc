@@ -85,6 +85,11 @@ class Looking {
       shown.deployments.push_back(deployment(each));
     }
     shown.routers = routers_of(states_, routers_, id);
+    for (StatusRouter& each : shown.routers) {
+      if (each.running || reading_.beside == nullptr) continue;
+      const std::string machine = machine_of_router(reading_.beside->disk, reading_.beside->home, each.name);
+      if (!machine.empty()) each.machine = machine;
+    }
     return shown;
   }
 
@@ -147,7 +152,11 @@ std::vector<StatusRouter> routers_of(const views::States& states, const std::vec
     auto runs = std::ranges::find(running, member.router, &RunningRouter::router);
     if (runs != running.end()) {
       one.running = true;
-      one.pid = runs->pid;
+      if (runs->machine.empty()) {
+        one.pid = runs->pid;
+      } else {
+        one.machine = runs->machine;
+      }
       one.listen = runs->listen;
     }
     shown.push_back(std::move(one));

@@ -28,8 +28,9 @@ struct StatusRouter {
   int64_t generation = 0;  // that it obeys
   OrNull<int64_t> pid;
   std::vector<std::string> listen;  // "127.0.0.1:8080"
+  OrNull<std::string> machine;      // another one; null: this one
 };
-BOOST_DESCRIBE_STRUCT(StatusRouter, (), (name, running, generation, pid, listen))
+BOOST_DESCRIBE_STRUCT(StatusRouter, (), (name, running, generation, pid, listen, machine))
 
 struct StatusReplica {
   std::string name;

@@ -109,6 +109,9 @@ Result<container::ContainerSpec> spec_of(const ReplicaFiles& files, const Launch
   if (work.port) {
     spec.network = how.network;
     spec.port = container::ContainerSpec::Port{.inner = how.port, .outer = *work.port};
+    // It must be reached from other machines as well (docs/operations/routers.md).
+    const auto address = work.environment.find("SLUICE_WORKLOAD_ADDRESS");
+    if (address != work.environment.end()) spec.port->address = address->second;
     spec.environment["PORT"] = std::to_string(how.port);
   } else {
     spec.environment["SLUICE_SOCKET"] = std::string(kInnerRun) + "/socket";

@@ -25,9 +25,7 @@ Result<ControlClient> ControlClient::connect(const std::string& path, int64_t ti
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return error_from(errno, "open a socket to", path);
   ControlClient client(fd, path);
-  timeval limit{.tv_sec = timeout_ms / 1'000, .tv_usec = timeout_ms % 1'000 * 1'000};
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  client.wait_for(timeout_ms);
   if (::connect(fd, address->raw(), address->size) != 0) {
     return Error{.code = Code::unavailable,
                  .message = "no router listens at " + path + ": " + error_from(errno, "connect to", path).message};
@@ -49,6 +47,12 @@ ControlClient::~ControlClient() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+void ControlClient::wait_for(int64_t timeout_ms) {
+  const timeval limit{.tv_sec = timeout_ms / 1'000, .tv_usec = timeout_ms % 1'000 * 1'000};
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
 Result<void> ControlClient::send_all(std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t size = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -64,8 +68,16 @@ Result<void> ControlClient::send_all(std::string_view bytes) {
 Result<json::object> ControlClient::ask(const json::object& request) { return ask(write(request), {}); }
 
 Result<json::object> ControlClient::ask(const std::string& line, std::string_view bytes) {
-  if (auto sent = send_all(line + "\n"); !sent) return sent.error();
-  if (auto sent = send_all(bytes); !sent) return sent.error();
+  if (auto sent = send(line, bytes); !sent) return sent.error();
+  return answer();
+}
+
+Result<void> ControlClient::send(std::string_view line, std::string_view bytes) {
+  if (auto sent = send_all(std::string(line) + "\n"); !sent) return sent;
+  return send_all(bytes);
+}
+
+Result<json::object> ControlClient::answer() {
   char piece[65'536];
   size_t end;
   while ((end = in_.find('\n')) == std::string::npos) {

@@ -35,6 +35,12 @@ class ControlClient {
   // Any request of docs/internals/router.md, Control socket: stats, usage, hold, release, drain, certificates.
   Result<json::object> ask(const json::object& request);
 
+  // The same in two halves, for those who ask many routers at once.
+  Result<void> send(std::string_view line, std::string_view bytes = {});
+  Result<json::object> answer();
+  // How long it is waited for the next answer.
+  void wait_for(int64_t timeout_ms);
+
  private:
   ControlClient(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   Result<json::object> ask(const std::string& line, std::string_view bytes);

@@ -38,6 +38,7 @@ namespace {
 constexpr int64_t kFirstRestart_ms = 100;
 constexpr int64_t kLongestRestart_ms = 5'000;
 constexpr int64_t kSoon_ms = 10'000;
+constexpr int64_t kBesideAgain_ms = 1'000;
 constexpr size_t kMaxTable = size_t{256} << 20;
 constexpr size_t kMaxUpgradeOrder = 64 << 10;
 constexpr int64_t kYield_ms = 10'000;
@@ -116,6 +117,7 @@ class Master {
   std::optional<Heard> await_answer(std::string_view word);
   void give_back(const std::string& reason);
   void bury_retired();
+  void keep_beside(int64_t now_ms);
   void close_places() {
     for (ListeningPlace& place : places_.listen) close_place(place);
     close_place(places_.control);
@@ -130,8 +132,10 @@ class Master {
   WorkerPlaces places_;
   std::optional<WorkerProcess> worker_;
   std::vector<WorkerProcess> retired_;  // that finish what is under way
-  int channel_ = -1;                    // to the worker
-  std::string binary_;                  // what the next worker is; empty: this program
+  std::optional<WorkerProcess> beside_;
+  int64_t beside_due_ms_ = 0;
+  int channel_ = -1;    // to the worker
+  std::string binary_;  // what the next worker is; empty: this program
   bool recorded_ = false;
   bool told_ = false;  // that it is not
 };
@@ -400,6 +404,22 @@ void Master::bury_retired() {
   std::erase_if(retired_, [](const WorkerProcess& each) { return each.has_ended(); });
 }
 
+// It ends with its master; the worker does not.
+void Master::keep_beside(int64_t now_ms) {
+  if (options_.beside.empty() || now_ms < beside_due_ms_ || (beside_ && !beside_->has_ended())) return;
+  beside_due_ms_ = now_ms + kBesideAgain_ms;
+  auto begun = WorkerProcess::begin([&] {
+    lock_.reset();
+    std::vector<char*> words = {const_cast<char*>("sluice")};
+    for (const std::string& each : options_.beside) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    ::execv("/proc/self/exe", words.data());
+    return 1;
+  });
+  beside_.reset();
+  if (begun) beside_ = *std::move(begun);
+}
+
 Result<void> Master::keep_running() {
   int64_t begun_ms = clock_.monotonic_ns() / 1'000'000, pause_ms = 0, due_ms = 0;
   int stops = 0;
@@ -414,6 +434,7 @@ Result<void> Master::keep_running() {
       begun_ms = now_ms;
     }
     if (!recorded_) write_record();
+    if (stops == 0) keep_beside(now_ms);
     MasterNews news =
         await_news(!worker_ ? std::max<int64_t>(due_ms - now_ms, 1) : 1'000, worker_ ? &*worker_ : nullptr);
     if (worker_ && worker_->has_ended()) {
@@ -429,6 +450,7 @@ Result<void> Master::keep_running() {
     if (news == MasterNews::upgrade && stops == 0) upgrade();
     if (news == MasterNews::stop) {
       ++stops;
+      if (beside_) beside_->send(SIGTERM);
       for (ListeningPlace& place : places_.listen) close_place(place);
       if (worker_) worker_->send(stops == 1 ? SIGTERM : SIGKILL);
       for (const WorkerProcess& each : retired_) each.send(stops == 1 ? SIGTERM : SIGKILL);

@@ -29,6 +29,8 @@ struct RouterOptions {
   size_t threads = 0;        // 0: one a core
   int64_t drain_ms = 30'000;
   bool kept = false;  // somebody starts it again if it is killed
+  // The words of a command of this program that runs beside the worker, and is started again when it ends; empty: none.
+  std::vector<std::string> beside;
 };
 
 // What a master finds in upgrade.json when it gets SIGUSR2, and what it answers in upgraded.json.

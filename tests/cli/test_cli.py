@@ -154,7 +154,7 @@ AFTER = {
 MIGRATIONS = [f"migrate {word}" for word in (
     "plan", "expand", "run", "pause", "resume", "retry", "contract", "undo", "drift", "history", "adopt", "backup", "restore", "status")]
 EXITS = {"cluster show": 5, "cluster cancel": 5, "login": 5, "console": 5, "replicas list": 5,
-         "replicas token": 5, "replicas join": 6, "backup remove": 5, "backup verify": 5, "backup restore": 6, "store import": 6, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
+         "replicas token": 5, "replicas join": 6, "router token": 5, "router join": 6, "router remove": 5, "backup remove": 5, "backup verify": 5, "backup restore": 6, "store import": 6, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "router upgrade": 1, "rollout judge": 1, "telemetry remove": 5,
          "describe": 5, "delete": 5, "releases show": 5, "releases diff": 5, "releases export": 5, "releases create": 5,
          "releases reject": 5, "pins rollback": 5, "promote": 1, "pipelines stop": 5, "pipelines resume": 5, "git watch": 1,

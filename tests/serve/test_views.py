@@ -141,7 +141,7 @@ QUERIES = {"environments": "", "definitions": "", "releases": "", "pins": "", "p
            "release-history": "", "release-diff": "left=one&right=two", "pin-history": "pin=shop/local",
            "promotion-plan": "fromEnv=local&toEnv=staging", "environment": "environment=local", "deployments": "environment=local",
            "revisions": "environment=local", "traffic": "environment=local", "traffic-history": "environment=local",
-           "names": "environment=local&revisions=hello@1", "config": "environment=local", "routers": "environment=local",
+           "names": "environment=local&revisions=hello@1", "config": "environment=local", "routers": "environment=local", "router-list": "",
            "flows": "limit=50", "flow": "flow=latest&misses=true", "why": "about=hello@1", "dead-letters": "",
            "audit": "", "audit-report": "", "clock": "", "status": "", "instances": "", "instance": "name=hello@1",
            "replicas": "name=hello@1", "environment-export": "environment=local", "stored-data": "",

@@ -9,10 +9,9 @@
 #include "cli/opening.h"
 #include "cli/outputs.h"
 #include "crypto/hex.h"
-#include "crypto/x509.h"
 #include "host/exchange.h"
 #include "host/home_store.h"
-#include "host/join_tokens.h"
+#include "host/link/membership.h"
 #include "host/postgres_home.h"
 #include "host/problem.h"
 #include "host/remote_door.h"
@@ -74,27 +73,6 @@ Result<Code> token(Context& context) {
   return Code::ok;
 }
 
-// The authority that the token names must be the one that the server shows; nothing is sent before.
-Result<host::ServerContext> server_of(const std::string& url, const std::string& token, const Clock& clock) {
-  host::ServerContext server{.url = url, .token = "", .ca = ""};
-  auto where = host::address_in(url);
-  if (!where) return where.error();
-  const std::string pinned = host::fingerprint_in(token);
-  if (!where->tls || pinned.empty()) return server;
-  auto chain = http::chain_shown_at(where->address, where->port, clock);
-  if (!chain) return chain.error();
-  auto facts = crypto::read_certificates(*chain);
-  if (!facts) return facts.error();
-  if (facts->back().fingerprint != pinned) {
-    return Error{.code = Code::verification_failed,
-                 .message = url + " shows the authority " + facts->back().fingerprint + ", and this token is for " +
-                            pinned + "; nothing was sent",
-                 .next = "sluice replicas token, at the control plane that you mean"};
-  }
-  server.ca = chain->substr(chain->rfind("-----BEGIN CERTIFICATE-----"));
-  return server;
-}
-
 Result<Code> join(Context& context) {
   auto home = home_of(context);
   if (!home) return home.error();
@@ -114,7 +92,7 @@ Result<Code> join(Context& context) {
                  .next = "take an empty home: export SLUICE_HOME=/another/folder"};
   }
   RealClock clock;
-  auto server = server_of(url, token, clock);
+  auto server = host::server_of_token(url, token, "sluice replicas token", clock);
   if (!server) return server.error();
   auto client = host::connect_to(*server, clock);
   if (!client) return client.error();

@@ -14,10 +14,13 @@
 #include "base/json_writer.h"
 #include "base/lock_file.h"
 #include "base/random.h"
+#include "base/table.h"
 #include "base/ulid.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
+#include "cli/command_door.h"
 #include "cli/context.h"
+#include "cli/losing.h"
 #include "cli/nouns/router_stats.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
@@ -26,6 +29,11 @@
 #include "crypto/key_file.h"
 #include "host/background.h"
 #include "host/home.h"
+#include "host/home_store.h"
+#include "host/link/link_agent.h"
+#include "host/link/membership.h"
+#include "host/link/routers_view.h"
+#include "host/remote_door.h"
 #include "router/address.h"
 #include "router/control_client.h"
 #include "router/listening.h"
@@ -112,9 +120,9 @@ Result<void> read_bounds_options(Context& context, router::RouterOptions& option
 }
 
 // Where clients speak TLS, the certificates of this home are shown unless another folder is named.
-Result<std::string> certificates_folder(const Context& context, const host::Home& home) {
+Result<std::string> certificates_folder(const Context& context, const host::Home& home,
+                                        const std::vector<std::string>& listen) {
   if (context.given.has("certificates")) return context.given.text("certificates");
-  const std::vector<std::string> listen = context.given.texts("listen");
   const bool secure = std::ranges::any_of(listen, [](const std::string& text) {
     auto at = router::parse_listen(text);
     return at && at->secure;
@@ -125,12 +133,31 @@ Result<std::string> certificates_folder(const Context& context, const host::Home
   return folder->string();
 }
 
+// In a home that has joined a control plane elsewhere, the router is the one that joined, and obeys that one's orders.
+Result<void> obey_elsewhere(const Context& context, const host::Home& home, const host::Membership& membership,
+                            router::RouterOptions& options) {
+  auto trusted = host::trusted_by(membership);
+  if (!trusted) return trusted.error();
+  if (options.name != membership.name) {
+    return Error{.code = Code::usage,
+                 .message = "this home has joined a control plane as the router " + membership.name,
+                 .next = "sluice router run, without --name"};
+  }
+  if (!context.given.has("trust")) options.trusted = *std::move(trusted);
+  if (!context.given.has("listen") && !membership.listen.empty()) options.listen = membership.listen;
+  options.beside = host::link_process_words(home);
+  return {};
+}
+
 Result<Code> run(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
   if (auto sound = check_run(context); !sound) return sound.error();
   auto home = home_of(context);
   if (!home) return home.error();
+  auto membership = host::read_membership(context.disk, *home);
+  if (!membership) return membership.error();
+  if (*membership && !context.given.has("name")) name = (*membership)->name;
   auto routers = home->folder("router");
   if (!routers) return routers.error();
   std::string folder = (*routers / *name).string();
@@ -141,8 +168,11 @@ Result<Code> run(Context& context) {
   router::RouterOptions options{.name = *name, .folder = folder, .trusted = *std::move(trusted)};
   if (auto bound = read_bounds_options(context, options); !bound) return bound.error();
   if (context.given.has("listen")) options.listen = context.given.texts("listen");
+  if (*membership) {
+    if (auto elsewhere = obey_elsewhere(context, *home, **membership, options); !elsewhere) return elsewhere.error();
+  }
   options.admin = context.given.text("admin");
-  auto certificates = certificates_folder(context, *home);
+  auto certificates = certificates_folder(context, *home, options.listen);
   if (!certificates) return certificates.error();
   options.certificates = *std::move(certificates);
   options.challenges = (home->root() / "tls" / ".challenges").string();
@@ -278,6 +308,128 @@ Result<Code> upgrade(Context& context) {
                .next = "sluice router stats --name " + *name + " --once"};
 }
 
+// ----------------------------------------------------------------------------------------------- on other machines
+
+// The control plane that commands go to.
+Result<std::unique_ptr<host::RemoteDoor>> control_plane(Context& context, const Clock& clock) {
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  const host::RemoteWords words{.purpose = context.given.command->name};
+  if (opening->server) return host::RemoteDoor::open(*opening->server, clock, words);
+  auto door = host::RemoteDoor::open(host::socket_of(opening->home), clock, words);
+  if (door || door.error().code != Code::not_found) return door;
+  return Error{.code = Code::not_found,
+               .message = "sluice serve does not run, so no router can be linked",
+               .next = "sluice serve --listen ADDRESS:PORT --tls-own"};
+}
+
+Result<Code> token(Context& context) {
+  RealClock clock;
+  auto door = control_plane(context, clock);
+  if (!door) return door.error();
+  auto made = (*door)->router_token(context.given.text("environment"));
+  if (!made) return made.error();
+  auto shown = read<outputs::RouterToken>(json::value(*made));
+  if (!shown) return shown.error();
+  context.output.print(to_json(*shown), [&](const Terminal&) { return shown->token + "\n"; });
+  context.output.note("It is good once, until " + shown->expires + "; in an empty home on the other machine: sluice " +
+                      "router join " + shown->url + " --token …");
+  return Code::ok;
+}
+
+Result<Code> join(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  const std::string url = context.given.text("url");
+  if (context.given.text("token").empty()) {
+    return Error{.code = Code::usage,
+                 .message = "a router joins with a token, which is missing",
+                 .next = "sluice router token, at the control plane to join"};
+  }
+  for (const std::string& text : context.given.texts("listen")) {
+    auto at = router::parse_listen(text);
+    if (!at) return Error{.code = Code::usage, .message = "--listen: " + at.error().message};
+  }
+  RealClock clock;
+  auto joined = host::join_as_router(context.disk, *home, clock,
+                                     {.url = url,
+                                      .token = context.given.text("token"),
+                                      .name = context.given.has("name") ? context.given.text("name") : "",
+                                      .listen = context.given.texts("listen")});
+  if (!joined) return joined.error();
+  const outputs::RouterJoined shown{.joined = url, .name = joined->name, .environment = joined->environment};
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
+    return terminal.paint(Style::good, "joined") + "  " + printable(url) + " as " + joined->name + ", for " +
+           printable(joined->environment) + "\n";
+  });
+  context.output.note("next: sluice router run");
+  return Code::ok;
+}
+
+std::string certificate_words(const OrNull<int64_t>& left_s) {
+  constexpr int64_t kHour_s = 3'600, kDay_s = 24 * kHour_s;
+  if (!left_s) return "";
+  if (*left_s < 0) return "ended";
+  return *left_s < 2 * kDay_s ? std::to_string(*left_s / kHour_s) + " h" : std::to_string(*left_s / kDay_s) + " d";
+}
+
+Result<Code> list(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  json::object query;
+  if (context.given.has("environment")) query["environment"] = context.given.text("environment");
+  auto found = (*door)->read<host::RoutersDocument>("router-list", query);
+  if (!found) return found.error();
+  context.output.print(to_json(*found), [&](const Terminal& terminal) {
+    Table table{.columns = {{"ROUTER"}, {"ENVIRONMENT"}, {"MACHINE"}, {"LISTENS AT"}, {"OBEYS"}, {"CERTIFICATE"}},
+                .rows = {},
+                .empty = "There are no routers.\n"};
+    for (const host::RouterRow& each : found->routers) {
+      std::string machine = each.machine ? *each.machine + (each.address ? " (" + *each.address + ")" : "") : "here";
+      std::string listen;
+      for (const std::string& one : each.listen) listen += (listen.empty() ? "" : ", ") + one;
+      const bool newest = each.generation >= each.newest;
+      std::string obeys = std::to_string(each.generation);
+      if (!newest) obeys += " of " + std::to_string(each.newest);
+      if (!each.reachable) obeys += ", unreachable";
+      table.rows.push_back({{printable(each.name)},
+                            {printable(each.environment)},
+                            {printable(machine)},
+                            {printable(listen)},
+                            {obeys, newest && each.reachable ? Style::plain : Style::bad},
+                            {certificate_words(each.certificate_s)}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> remove(Context& context) {
+  RealClock clock;
+  const std::string name = context.given.text("router");
+  const std::string what = "remove the router " + name;
+  if (context.given.flag("dry-run")) {
+    return print_loss(context, {.action = "",
+                                .input = {},
+                                .what = what,
+                                .loses = {"its certificate, which counts no more; it serves on from what it has"}});
+  }
+  auto sure = confirmed(context, what);
+  if (!sure) return sure.error();
+  if (!*sure) return Code::denied;
+  auto door = control_plane(context, clock);
+  if (!door) return door.error();
+  auto removed = (*door)->remove_router(name);
+  if (!removed) return removed.error();
+  auto shown = read<outputs::RouterRemoved>(json::value(*removed));
+  if (!shown) return shown.error();
+  context.output.print(to_json(*shown), [&](const Terminal& terminal) {
+    return terminal.paint(Style::good, "removed") + "  " + printable(shown->removed) + ", on " +
+           printable(shown->machine) + "\n";
+  });
+  return Code::ok;
+}
+
 }  // namespace router_commands
 
 void add_router_commands(Commands& commands) {
@@ -336,6 +488,46 @@ void add_router_commands(Commands& commands) {
              .help = "where to write the access log: a file, - for stdout, or none"}},
        .example = "sluice router run --table table.json --listen 127.0.0.1:0",
        .run = run});
+  commands.add(
+      {.name = "router list",
+       .summary = "List the routers here and on other machines",
+       .details = "OBEYS is the generation of the table that the router has acknowledged, and the newest if "
+                  "that is another one. CERTIFICATE says for how long the certificate of a router on another "
+                  "machine holds; it is renewed by itself.",
+       .options = reading_options({{.name = "environment", .value = "ENV", .help = "those of this environment alone"}}),
+       .example = "sluice router list",
+       .run = list});
+  commands.add(
+      {.name = "router token",
+       .summary = "Make a token with which another machine joins",
+       .details = "It is good once and for an hour, for one router of one environment, and names the "
+                  "authority that certifies this server. The control plane must listen with TLS.",
+       .options =
+           {{.name = "environment", .value = "ENV", .help = "whose requests the router takes", .fallback = "local"}},
+       .example = "sluice router token",
+       .run = token});
+  commands.add({.name = "router join",
+                .summary = "Have the router of an empty home obey elsewhere",
+                .details = "The key of the router is made here and stays here. It gets a certificate for 24 hours, "
+                           "which it renews by itself. Then sluice router run serves, and obeys that control plane.",
+                .args = {{.name = "url", .help = "of the control plane, such as https://sluice.example:8443"}},
+                .options = {{.name = "token", .value = "TOKEN", .help = "from sluice router token"},
+                            {.name = "name", .value = "NAME", .help = "what to call it; else as the machine is called"},
+                            {.name = "listen",
+                             .value = "ADDRESS",
+                             .help = "where sluice router run listens, as it takes it",
+                             .repeated = true}},
+                .example = "sluice router join https://sluice.example:8443 --token slr_TOKEN",
+                .run = join});
+  commands.add({.name = "router remove",
+                .summary = "Let a router on another machine obey no more",
+                .details = "Its certificate counts no more from then on, and changes do not wait for it. The router "
+                           "itself serves on from what it has until somebody stops it.",
+                .args = {{.name = "router", .help = "its name"}},
+                .options = {{.name = "dry-run", .help = "say what would be lost, and change nothing"},
+                            {.name = "yes", .help = "do not ask"}},
+                .example = "sluice router remove edge --yes",
+                .run = remove});
   commands.add(
       {.name = "router upgrade",
        .summary = "Have a new binary serve, without losing a request",

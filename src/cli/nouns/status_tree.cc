@@ -74,8 +74,11 @@ void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment
   for (const host::StatusRouter& each : environment.routers) {
     std::string text = "router " + each.name;
     // Without a control plane one command brings everything back.
-    if (!each.running) text += " does not run" + (served ? "; next: " + host::command_to_run_router(each.name) : "");
+    if (!each.running && each.machine) text += " is not linked";
+    if (!each.running && !each.machine)
+      text += " does not run" + (served ? "; next: " + host::command_to_run_router(each.name) : "");
     for (const std::string& address : each.listen) text += " " + address;
+    if (each.machine) text += " on " + *each.machine;
     if (each.pid) text += " pid " + std::to_string(*each.pid);
     // Each router has a line: the first stands beside its environment.
     if (head.empty()) {

@@ -81,6 +81,18 @@ Subject about(const lang::Reading& reading, const States& states, const revision
   return subject;
 }
 
+Subject about(const States& states, const std::string& environment, const router::RouterMember& member) {
+  Subject subject{.kind = "router", .id = member.router, .name = member.name, .relation = "Router", .key = environment};
+  const auto table = states.router().get(router::RouterId(environment));
+  const int64_t newest = table ? table->generation : 0;
+  std::string text =
+      "Router " + member.name + " of " + environment + " obeys table " + std::to_string(member.acknowledged);
+  text += member.acknowledged >= newest ? ", the newest." : "; the newest is " + std::to_string(newest) + ".";
+  subject.said.push_back(text);
+  if (!member.trouble.empty()) subject.said.push_back("It was last heard to say: " + member.trouble + ".");
+  return subject;
+}
+
 Subject about(const lang::Reading& reading, const States& states, const deployment::DeploymentFound& found) {
   Subject subject{.kind = "deployment",
                   .id = found.id.text(),
@@ -103,6 +115,13 @@ Subject about(const lang::Reading& reading, const States& states, const deployme
     }
     std::ranges::move(one.said, std::back_inserter(subject.said));
   }
+  // Who has not heard of its newest split.
+  const router::RouterId environment(found.record.environment);
+  const auto table = states.router().get(environment);
+  for (const router::RouterMember& each : states.router().members(environment).values()) {
+    if (!table || each.acknowledged >= table->generation) continue;
+    std::ranges::move(about(states, environment.text(), each).said, std::back_inserter(subject.said));
+  }
   return subject;
 }
 
@@ -116,18 +135,6 @@ Subject about(const lang::Reading& reading, const States& states, const env::Env
     if (each.record.status == deployment::DeploymentStatus::archived) continue;
     std::ranges::move(about(reading, states, each).said, std::back_inserter(subject.said));
   }
-  return subject;
-}
-
-Subject about(const States& states, const std::string& environment, const router::RouterMember& member) {
-  Subject subject{.kind = "router", .id = member.router, .name = member.name, .relation = "Router", .key = environment};
-  const auto table = states.router().get(router::RouterId(environment));
-  const int64_t newest = table ? table->generation : 0;
-  std::string text =
-      "Router " + member.name + " of " + environment + " obeys table " + std::to_string(member.acknowledged);
-  text += member.acknowledged >= newest ? ", the newest." : "; the newest is " + std::to_string(newest) + ".";
-  subject.said.push_back(text);
-  if (!member.trouble.empty()) subject.said.push_back("It was last heard to say: " + member.trouble + ".");
   return subject;
 }
 

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 12> kBackedUpFolders = {
     "acme", "app-kits", "artifacts", "blobs", "ca", "keys", "kits", "mesh", "packs", "rules", "secrets", "tls"};
 constexpr std::array<std::string_view, 2> kFiles = {kHeadsFile, "sluice-id"};
 // Of this machine, of its store, and of the person who uses it.
-constexpr std::array<std::string_view, 4> kNotBackedUp = {"keys/cluster.key", "keys/contexts.json",
-                                                          "keys/contexts.lock", "keys/join-tokens.json"};
+constexpr std::array<std::string_view, 5> kNotBackedUp = {
+    "keys/cluster.key", "keys/contexts.json", "keys/contexts.lock", "keys/join-tokens.json", "keys/router-tokens.json"};
 constexpr std::array<std::string_view, 6> kSealed = {"acme/", "ca/", "keys/", "mesh/", "secrets/", "tls/"};
 
 bool is_backed_up(const std::string& name) {

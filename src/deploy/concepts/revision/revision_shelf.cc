@@ -17,6 +17,7 @@
 #include "deploy/views/leading.h"
 #include "deploy/views/storage_name.h"
 #include "deploy/views/wished_for.h"
+#include "deploy/views/workload_address.h"
 
 namespace sluice::deploy::revision {
 namespace {
@@ -153,6 +154,9 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
           means != nullptr && means->port_range ? means->port_range(effect.read(), work.environment) : std::nullopt) {
     runtime["variables"].as_object()["SLUICE_PORT_RANGE"] =
         std::to_string(range->first) + "-" + std::to_string(range->last);
+  }
+  if (const std::string address = views::workload_address(effect.read(), work.environment); !address.empty()) {
+    runtime["variables"].as_object()[views::kWorkloadAddressVariable] = address;
   }
   // What is stored outlives a revision: those of one deployment share it.
   if (!manifest.storage.empty()) runtime["storage"] = views::storage_name(effect.read(), work.deployment);

@@ -14,6 +14,7 @@
 #include "deploy/run_settings.h"
 #include "deploy/stored_data.h"
 #include "deploy/views/port_range.h"
+#include "deploy/views/workload_address.h"
 #include "process/port.h"
 #include "process/probe.h"
 #include "process/replica_files.h"
@@ -391,9 +392,11 @@ Result<uint16_t> LocalHost::port_of(const std::string& name, const Deployment& d
 
 Placed LocalHost::place_of(const std::string& name, const process::Workload& workload) const {
   const std::string folder = replicas_.folder_of_replica(name);
+  const auto named = workload.environment.find(std::string(views::kWorkloadAddressVariable));
+  const std::string address = named == workload.environment.end() ? "127.0.0.1" : named->second;
   return {.name = name,
-          .endpoint =
-              workload.port ? "http://127.0.0.1:" + std::to_string(*workload.port) : "unix:" + folder + "/run/socket",
+          .endpoint = workload.port ? "http://" + address + ":" + std::to_string(*workload.port)
+                                    : "unix:" + folder + "/run/socket",
           .log = replicas_.log_of(name)};
 }
 
