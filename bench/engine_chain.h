@@ -97,11 +97,17 @@ inline lang::ConceptBinding binding() {
 
 struct Bench {
   explicit Bench(const std::string& path) {
-    lang::Checked checked = lang::check(lang::kit_of({kConcept}, kSyncs));
-    must(checked.kit.has_value(), "the kit has errors");
     auto opened = store::SqliteStore::open(disk, path);
     must(opened.has_value(), "cannot open the store");
-    store = *std::move(opened);
+    file = opened->get();
+    start(*std::move(opened));
+  }
+  explicit Bench(std::unique_ptr<store::Store> opened) { start(std::move(opened)); }
+
+  void start(std::unique_ptr<store::Store> opened) {
+    lang::Checked checked = lang::check(lang::kit_of({kConcept}, kSyncs));
+    must(checked.kit.has_value(), "the kit has errors");
+    store = std::move(opened);
     auto started = engine::Engine::start({.store = store.get(),
                                           .clock = &clock,
                                           .random = &random,
@@ -137,7 +143,8 @@ struct Bench {
   RealRandom random;
   lang::Tools tools;
   lang::ConceptBinding chain = binding();
-  std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<store::Store> store;
+  store::SqliteStore* file = nullptr;  // the store, if it is one
   std::unique_ptr<engine::Engine> engine;
 };
 

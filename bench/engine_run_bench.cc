@@ -50,14 +50,14 @@ void run_bench(Report& report) {
   DiskFolder folder;
   Bench bench(folder.path("store.db"));
   bench.flows("Chain/run", 500, 64);
-  uint64_t syncs = bench.store->counts().syncs;
+  uint64_t syncs = bench.file->counts().syncs;
   constexpr int64_t kFlows = 6000;
   auto before = thread_cpu_s();
   double all_s = cpu_s();
   double many_s = bench.flows("Chain/run", kFlows, 64);
   all_s = cpu_s() - all_s;
   auto after = thread_cpu_s();
-  syncs = bench.store->counts().syncs - syncs;
+  syncs = bench.file->counts().syncs - syncs;
   double steps = static_cast<double>(kFlows * kChain);
   report.at_least("durable steps, 64 flows of 10 effects at once", steps / many_s, 20'000, "steps/s");
   report.note("  steps a sync", steps / static_cast<double>(syncs), "");
