@@ -1,7 +1,8 @@
 // What a request costs through the router, beside HAProxy, nginx and Caddy with the same function (their settings are
 // in bench/router/) and beside a bare forwarder of bytes; idle connections; naive applications behind each of them;
-// tables and changes under load. Run from the repository's folder, on two quiet cores: router_bench [ROUNDS
-// [requests]], where `requests` leaves tables and changes out. Whoever is not installed is left out with a line.
+// the edge (router_edge.h); tables and changes under load. Run from the repository's folder, on two quiet cores:
+// router_bench [ROUNDS [requests|edge]], where `requests` leaves the edge, tables and changes out, and `edge` measures
+// that alone. Whoever is not installed is left out with a line.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -15,20 +16,22 @@
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/router_control.h"
+#include "bench/router_edge.h"
 #include "bench/router_proxies.h"
 #include "bench/router_servers.h"
 #include "bench/router_stage.h"
 
 namespace sluice::bench {
-namespace {
-
-constexpr int kVisitors = 100;
-constexpr std::chrono::milliseconds kFreed(100);  // is the table before, after so long
 
 double median_of(std::vector<double> series) {
   std::nth_element(series.begin(), series.begin() + static_cast<long>(series.size() / 2), series.end());
   return series[series.size() / 2];
 }
+
+namespace {
+
+constexpr int kVisitors = 100;
+constexpr std::chrono::milliseconds kFreed(100);  // is the table before, after so long
 
 double percentile_of(std::vector<double> series, double share) {
   std::sort(series.begin(), series.end());
@@ -37,28 +40,44 @@ double percentile_of(std::vector<double> series, double share) {
 
 class Bench {
  public:
-  Bench(int rounds, bool requests_alone, rlim_t files)
-      : rounds_(rounds), requests_alone_(requests_alone), stage_(files) {}
+  Bench(int rounds, std::string what, rlim_t files) : rounds_(rounds), what_(std::move(what)), stage_(files) {}
 
   int run() {
-    start_upstream();
-    if (rounds_ > 0) start_peers();
-    start_router("router", tcp_);
-    write_cookies();
-    if (rounds_ > 0) {
-      start_router("router over Unix", local_);
-      measure_requests();
-      measure_idle();
-      measure_applications(report_, stage_, key_, strangers_);
-    }
-    if (Proxy* router = find("router"); router != nullptr && !requests_alone_) {
-      measure_tables(*router);
-      measure_changes(*router);
+    try {
+      measure();
+    } catch (const std::exception&) {  // what was measured before is worth seeing
+      (void)report_.print();
+      throw;
     }
     return report_.print();
   }
 
  private:
+  void measure() {
+    start_upstream();
+    if (rounds_ > 0) start_peers();
+    start_router("router", tcp_);
+    write_cookies();
+    if (rounds_ > 0 && what_ != "edge") {
+      start_router("router over Unix", local_);
+      measure_requests();
+      measure_idle();
+      measure_applications(report_, stage_, key_, strangers_);
+    }
+    if (rounds_ > 0 && what_ != "requests") {
+      EdgeBench edge{report_, stage_, key_, tcp_, cookies_, rounds_};
+      edge.measure_idle_tls();
+      edge.measure_tls();
+      edge.measure_certificates();
+      edge.measure_floods();
+      edge.measure_large_bodies();
+    }
+    if (Proxy* router = find("router"); router != nullptr && what_.empty()) {
+      measure_tables(*router);
+      measure_changes(*router);
+    }
+  }
+
   // --- who takes part
 
   void start_upstream() {
@@ -71,8 +90,9 @@ class Bench {
   }
 
   void start_peers() {
-    start_forwarder();
     start_peer("HAProxy", "haproxy.cfg", {"haproxy", "-db", "-f"}, tcp_);
+    if (what_ == "edge") return;  // that is for its cookie
+    start_forwarder();
     start_peer("HAProxy over Unix", "haproxy.cfg", {"haproxy", "-db", "-f"},
                {"unix@" + local_[0].substr(5), "unix@" + local_[1].substr(5)});
     start_peer("nginx", "nginx.conf", {"nginx", "-c"}, tcp_);
@@ -298,7 +318,7 @@ class Bench {
   }
 
   int rounds_;
-  bool requests_alone_;
+  std::string what_;  // alone; empty: everything
   ProxyStage stage_;
   int idle_ = std::min(10'000, stage_.connections() - 100);
   Report report_;
@@ -321,9 +341,7 @@ int main(int count, char** words) {
   ::setrlimit(RLIMIT_NOFILE, &files);
   try {
     sluice::bench::stay_on_core(sluice::bench::kOtherCore);
-    return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11, count > 2 && words[2] == std::string("requests"),
-                                files.rlim_cur)
-        .run();
+    return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11, count > 2 ? words[2] : "", files.rlim_cur).run();
   } catch (const std::exception& failed) {  // what was started ends with the bench
     std::fprintf(stderr, "router_bench: %s\n", failed.what());
     return 1;

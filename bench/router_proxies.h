@@ -26,22 +26,38 @@ struct Proxy {
   std::vector<double> cost_us, p99_us, rate;
 };
 
+// How clients come.
+enum class Front : uint8_t { clear, tls };
+
+// A certificate that signs itself, in PEM.
+struct CertificateFiles {
+  std::string chain, key;
+};
+CertificateFiles make_certificate_of(const std::vector<std::string>& names);
+// As the router reads them.
+void write_certificate(const std::string& folder, const CertificateFiles& files);
+
 // Upstreams are "127.0.0.1:PORT", of a router also "unix:PATH"; there are two, which may be the same.
 class ProxyStage {
  public:
   explicit ProxyStage(rlim_t files) : files_(files) {}
 
-  // By its settings in bench/router/; nothing if it is not installed.
+  // By its settings in bench/router/; nothing if it is not installed. `certificates`: what it shows, if not the one
+  // that is made here.
   std::unique_ptr<Proxy> peer(const std::string& settings, std::vector<std::string> words,
-                              const std::vector<std::string>& upstreams);
+                              const std::vector<std::string>& upstreams, Front front = Front::clear,
+                              const std::string& certificates = "");
   // Nothing if it does not start.
-  std::unique_ptr<Proxy> router(const crypto::PrivateKey& key, const std::vector<std::string>& upstreams);
+  std::unique_ptr<Proxy> router(const crypto::PrivateKey& key, const std::vector<std::string>& upstreams,
+                                Front front = Front::clear, const std::string& certificates = "");
 
   // How many HAProxy takes, by its own account: two files for each.
-  int connections() const { return static_cast<int>(std::min<rlim_t>(10'500, (files_ - 100) / 2)); }
+  int connections() const { return static_cast<int>(std::min<rlim_t>(10'500, (files_ - 300) / 2)); }
   std::string path(const std::string& name) { return folder_.path(name); }
 
  private:
+  std::string tls_words(const std::string& program, Front front, const std::string& certificates);
+
   rlim_t files_;  // that a process may have open
   int started_ = 0;
   DiskFolder folder_;

@@ -13,6 +13,8 @@ constexpr size_t kBodyBytes = 1024;
 std::vector<int> listeners_at(const std::vector<std::string>& endpoints);
 [[noreturn]] void answer_for_ever(const std::vector<int>& listeners);
 [[noreturn]] void answer_in_two_writes(int listener);
+// With this many bytes.
+[[noreturn]] void answer_at_length(int listener, size_t bytes);
 [[noreturn]] void forward_for_ever(int listener, const std::string& upstream);
 
 }  // namespace sluice::bench

@@ -1,5 +1,6 @@
 // The upstream and the forwarder: a thread and level-triggered epoll each, no more system calls than must be.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <thread>
 
 #include "bench/folder.h"
 #include "bench/router_servers.h"
@@ -102,6 +104,29 @@ std::vector<int> listeners_at(const std::vector<std::string>& endpoints) {
 void answer_for_ever(const std::vector<int>& listeners) { answer(listeners, false); }
 
 void answer_in_two_writes(int listener) { answer({listener}, true); }
+
+void answer_at_length(int listener, size_t bytes) {
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
+  const std::string piece(size_t{1} << 20, 'b');
+  ::fcntl(listener, F_SETFL, 0);
+  while (true) {
+    const int fd = ::accept(listener, nullptr, nullptr);
+    if (fd < 0) continue;
+    std::thread([&, fd] {
+      send_at_once(fd);
+      std::array<char, 4096> asked{};
+      while (::recv(fd, asked.data(), asked.size(), 0) > 0) {
+        ::send(fd, head.data(), head.size(), MSG_NOSIGNAL);
+        for (size_t left = bytes; left > 0;) {
+          const ssize_t sent = ::send(fd, piece.data(), std::min(left, piece.size()), MSG_NOSIGNAL);
+          if (sent <= 0) break;
+          left -= static_cast<size_t>(sent);
+        }
+      }
+      ::close(fd);
+    }).detach();
+  }
+}
 
 void forward_for_ever(int listener, const std::string& upstream) {
   Place place = place_of(upstream);

@@ -58,7 +58,13 @@ struct Seen {
   double p50_us = 0;
   double p99_us = 0;
 };
-Seen load(int port, const std::string& cookies_file, int seconds, int connections = 64);
+Seen load(int port, const std::string& cookies_file, int seconds, int connections = 64,
+          const std::string& scheme = "http");
+// The requests a second that h2load got answers to: 16 connections of 16 streams each, over TLS.
+double load_http2(int port, const std::string& cookies, int requests);
+
+// A connection; -1: nobody is there.
+int connected_to(int port);
 
 // Connections that have asked once and then wait; held until the object ends.
 class IdleConnections {

@@ -52,17 +52,6 @@ double memory_of(pid_t pid, const std::string& file, const std::string& name) {
   return kb * 1024;
 }
 
-int connected_to(int port) {
-  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
-  ::close(fd);
-  return -1;
-}
-
 // Asks on a connection and reads the whole answer, which has a length; its head.
 std::string ask(int fd, const std::string& cookies) {
   std::string request = "GET /index.html HTTP/1.1\r\nHost: app.example\r\n" +
@@ -88,6 +77,17 @@ std::string ask(int fd, const std::string& cookies) {
 }
 
 }  // namespace
+
+int connected_to(int port) {
+  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
 
 void stay_on_core(int core) {
   cpu_set_t set;
@@ -192,24 +192,48 @@ std::string cookie_in(const std::string& head) {
   return head.substr(at, std::min(head.find(';', at), head.find("\r\n", at)) - at);
 }
 
-Seen load(int port, const std::string& cookies_file, int seconds, int connections) {
-  // wrk takes whole seconds alone.
-  std::string command = "taskset -c " + std::to_string(kOtherCore) + " wrk -t1 -c" + std::to_string(connections) +
-                        " -d" + std::to_string(seconds) +
-                        "s -s bench/router/wrk.lua http://127.0.0.1:" + std::to_string(port) + " -- " + cookies_file +
-                        " 2>&1";
-  FILE* out = ::popen(command.c_str(), "r");
-  must(out != nullptr, "cannot start wrk");
+namespace {
+
+// What a program on the load's core says.
+std::string said_by(const std::string& command) {
+  FILE* out = ::popen(("taskset -c " + std::to_string(kOtherCore) + " " + command + " 2>&1").c_str(), "r");
+  must(out != nullptr, "cannot start " + command);
   std::string said;
   std::array<char, 4096> piece{};
   while (std::fgets(piece.data(), piece.size(), out) != nullptr) said += piece.data();
   ::pclose(out);
+  return said;
+}
+
+}  // namespace
+
+Seen load(int port, const std::string& cookies_file, int seconds, int connections, const std::string& scheme) {
+  // wrk takes whole seconds alone.
+  const std::string said =
+      said_by("wrk -t1 -c" + std::to_string(connections) + " -d" + std::to_string(seconds) +
+              "s -s bench/router/wrk.lua " + scheme + "://127.0.0.1:" + std::to_string(port) + " -- " + cookies_file);
   Seen seen;
   size_t at = said.rfind("result ");
   must(at != std::string::npos && std::sscanf(said.c_str() + at, "result %lf %lf %lf %lf", &seen.requests,
                                               &seen.failures, &seen.p50_us, &seen.p99_us) == 4,
        "wrk failed: " + said);
   return seen;
+}
+
+double load_http2(int port, const std::string& cookies, int requests) {
+  const std::string said =
+      said_by("h2load -n " + std::to_string(requests) + " -c 16 -m 16 --connect-to=127.0.0.1:" + std::to_string(port) +
+              (cookies.empty() ? "" : " -H 'cookie: " + cookies + "'") + " https://app.example/index.html");
+  int succeeded = 0;
+  double seconds = 0, rate = 0;
+  char unit[4] = {};
+  const size_t counts = said.find("requests: "), times = said.find("finished in ");
+  const size_t done = said.find(" done, ", counts);
+  must(counts != std::string::npos && times != std::string::npos && done != std::string::npos &&
+           std::sscanf(said.c_str() + done, " done, %d succeeded", &succeeded) == 1 && succeeded == requests &&
+           std::sscanf(said.c_str() + times, "finished in %lf%3[a-z], %lf req/s", &seconds, unit, &rate) == 3,
+       "h2load failed: " + said);
+  return rate;
 }
 
 IdleConnections::IdleConnections(int port, int count) {
