@@ -370,20 +370,21 @@ def test_a_control_plane_that_is_killed_loses_no_order(home, pebble, eventually,
         os.kill(serving, signal.SIGKILL)
         killed.set()
 
-    tap = Tap(ca.port, step, kill)
-    asking = home.begin("tls", "issue", "shop.invalid", *ca.options(tap.port), "--challenge", challenge)
-    asking.communicate(timeout=120)
-    if killed.is_set():
-        eventually(lambda: refuses(home.home / "run/sluice.sock"), "the control plane is still there")
-        serve = home.begin("serve")
-        eventually(lambda: any(each["certificate"] == "shop.invalid" for each in home.data("tls", "list")["certificates"]),
-                   lambda: "no certificate came of it: " + ca.said()[-3000:])
-    else:
-        serve = None
-    tap.close()
-    assert "Pebble" in shown(ca.secure, "shop.invalid").issuer.rfc4514_string()
-    assert ca.issued() == 1
-    assert list((home.home / "acme/orders").iterdir()) == []
-    if serve:
-        home.run("stop", "--control-plane", code=None)
-        serve.communicate(timeout=60)
+    tap, serve = Tap(ca.port, step, kill), None
+    try:
+        asking = home.begin("tls", "issue", "shop.invalid", *ca.options(tap.port), "--challenge", challenge)
+        asking.communicate(timeout=120)
+        if killed.is_set():
+            eventually(lambda: refuses(home.home / "run/sluice.sock"), "the control plane is still there")
+            serve = home.begin("serve")
+            eventually(lambda: any(each["certificate"] == "shop.invalid"
+                                   for each in home.data("tls", "list")["certificates"]),
+                       lambda: "no certificate came of it: " + ca.said()[-3000:])
+        assert "Pebble" in shown(ca.secure, "shop.invalid").issuer.rfc4514_string()
+        assert ca.issued() == 1
+        assert list((home.home / "acme/orders").iterdir()) == []
+    finally:
+        tap.close()
+        if serve:
+            home.run("stop", "--control-plane", code=None)
+            serve.communicate(timeout=60)
