@@ -21,7 +21,7 @@ namespace {
 constexpr int kWait_ms = 100;
 constexpr int64_t kLogEvery_ms = 500;
 constexpr int kAcceptsInATurn = 64;
-constexpr int kQueueRounds = 4;
+constexpr int kQueueRounds = 2;
 constexpr int64_t kLastWords_ms = 2'000;  // for those who are told at the end of a retirement to go
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace sluice::router {
 namespace {
 
 constexpr int64_t kLookAtDrains_ms = 100;
+constexpr size_t kQueueAtOnce = 8;
+constexpr size_t kMostWorkedOff = 1'024;  // of the queue, before what is behind it moves up
 
 }  // namespace
 
@@ -38,10 +40,11 @@ void Proxy::wake(Endpoint& endpoint) {
   queue_.push_back(&endpoint);
 }
 
+// A few at a time, so that whoever begins a hundred requests at once keeps others waiting for a few of them alone.
 bool Proxy::run_queue() {
   take_pins();
-  working_.swap(queue_);
-  for (Endpoint* endpoint : working_) {
+  for (size_t i = 0; i < kQueueAtOnce && worked_off_ < queue_.size(); ++i) {
+    Endpoint* endpoint = queue_[worked_off_++];
     endpoint->queued = false;
     if (endpoint->fd < 0) continue;
     if (endpoint->kind == Endpoint::Kind::client) {
@@ -54,7 +57,11 @@ bool Proxy::run_queue() {
       progress(static_cast<Upstream&>(*endpoint));
     }
   }
-  working_.clear();
+  if (worked_off_ == queue_.size() || worked_off_ >= kMostWorkedOff) {
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(worked_off_));
+    until_rest_ -= std::min(until_rest_, worked_off_);
+    worked_off_ = 0;
+  }
   pins_.flush();
   return !queue_.empty();
 }
@@ -77,8 +84,9 @@ void Proxy::run_timers() {
 }
 
 void Proxy::rest() {
-  // What is in the queue must not be taken for another one.
-  if (!queue_.empty()) return;
+  // What is in the queue must not be taken for another one: all that was there at the last time has to be gone.
+  if (worked_off_ < until_rest_) return;
+  until_rest_ = queue_.size();
   clients_.rest();
   upstreams_.rest();
   exchanges_.rest();

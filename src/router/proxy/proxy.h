@@ -97,7 +97,7 @@ class Proxy {
   void happened(SharedUpstream& shared, const Happened& what);
   void happened_at_redis(const Happened& what) { pins_.happened(what); }
 
-  // Works off what is to go on by itself; whether there is more.
+  // Works off some of what is to go on by itself; whether there is more.
   bool run_queue();
   // When run_queue has something to do at the latest, though nothing happens; INT64_MAX: never.
   int64_t next_run_us() { return pins_.next_step_us(); }
@@ -305,7 +305,9 @@ class Proxy {
   size_t most_of_all_ = SIZE_MAX;
   AddressCounts& addresses_;
   std::vector<std::unique_ptr<RevisionPool>> pools_;  // by the revisions' numbers; many are nothing
-  std::vector<Endpoint*> queue_, working_;
+  std::vector<Endpoint*> queue_;
+  size_t worked_off_ = 0;  // of it
+  size_t until_rest_ = 0;  // so many of it were there when memory was last given free
   std::vector<Client*> held_;
   Dispatcher dispatcher_;
   RedisPins pins_;

@@ -31,11 +31,12 @@ class Slab {
     --taken_;
   }
 
-  // When no event of before can reach the objects that were given back.
+  // When no event from before the last call can come any more: what had been given back until then is free.
   void rest() {
-    if (resting_.empty()) return;
-    free_.insert(free_.end(), resting_.begin(), resting_.end());
-    resting_.clear();
+    if (resting_.empty() && rested_.empty()) return;
+    free_.insert(free_.end(), rested_.begin(), rested_.end());
+    rested_.clear();
+    rested_.swap(resting_);
   }
 
   size_t taken() const { return taken_; }
@@ -47,11 +48,13 @@ class Slab {
     blocks_.push_back(std::make_unique<T[]>(kAtOnce));
     for (size_t i = 0; i < kAtOnce; ++i) free_.push_back(&blocks_.back()[kAtOnce - 1 - i]);
     resting_.reserve(blocks_.size() * kAtOnce);
+    rested_.reserve(blocks_.size() * kAtOnce);
   }
 
   std::vector<std::unique_ptr<T[]>> blocks_;
   std::vector<T*> free_;
-  std::vector<T*> resting_;
+  std::vector<T*> resting_;  // given back since the last rest(),
+  std::vector<T*> rested_;   // and before it
   size_t taken_ = 0;
 };
 
