@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,9 @@ class Runner {
   // Whether it went through; if not, the row that is at fault is found by ever smaller batches.
   Result<bool> copy_batch(const Migration& migration, const Copy& copy, int64_t place, CopyState& state, int64_t size);
   Result<void> retry_rows(const Migration& migration, int64_t until_ns, bool& all);
-  Result<bool> validate_next(const Migration& migration);
+  // A constraint that the expansion added as NOT VALID: its table and its name.
+  Result<std::optional<Row>> next_unproven(const Migration& migration);
+  Result<void> validate(const Row& constraint);
   Result<std::vector<std::string>> failing_checks(const Migration& migration);
   Result<Progress> progress_of(const Migration& migration, std::string what);
 

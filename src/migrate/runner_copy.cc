@@ -24,7 +24,9 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
     return Error{.code = Code::conflict, .message = migration.name + " is " + now->phase + ": expand it first"};
   }
   if (is_complete(now->phase)) return progress_of(migration, "");
-  if (now->phase == kExpanded) {
+  auto unproven = next_unproven(migration);
+  if (!unproven) return unproven.error();
+  if (now->phase == kExpanded && (!migration.copy.empty() || *unproven)) {
     auto begun = in_transaction(*database_, *clock_, [&] { return ledger_.put(migration, kMigrating); });
     if (!begun) return begun.error();
   }
@@ -51,9 +53,11 @@ Result<Progress> Runner::migrate(int64_t number, int64_t budget_ms) {
     if (!ended) return ended.error();
     return progress_of(migration, "copied but for " + std::to_string(*failures) + " rows");
   }
-  auto validated = validate_next(migration);
-  if (!validated) return validated.error();
-  if (*validated) return progress_of(migration, "validated a constraint");
+  if (*unproven) {
+    auto validated = validate(**unproven);
+    if (!validated) return validated.error();
+    return progress_of(migration, "validated a constraint");
+  }
   auto failing = failing_checks(migration);
   if (!failing) return failing.error();
   auto ended = in_transaction(*database_, *clock_,
@@ -169,26 +173,25 @@ Result<void> Runner::retry_rows(const Migration& migration, int64_t, bool& all) 
   return {};
 }
 
-// Constraints that the expansion added as NOT VALID: one a call. It lets the application read and write meanwhile.
-Result<bool> Runner::validate_next(const Migration& migration) {
-  if (database_->engine() == Engine::sqlite) return false;
+Result<std::optional<Row>> Runner::next_unproven(const Migration& migration) {
+  if (database_->engine() == Engine::sqlite) return std::optional<Row>();
   auto before = ledger_.kept(migration.number, "invalid");
   if (!before) return before.error();
   auto rows = database_->query(
       "SELECT conrelid::regclass::text, quote_ident(conname) FROM pg_constraint WHERE NOT convalidated AND conrelid <> "
-      "0 "
-      "AND conparentid = 0 AND oid::text <> ALL (string_to_array($1, ',')) ORDER BY oid LIMIT 1",
+      "0 AND conparentid = 0 AND oid::text <> ALL (string_to_array($1, ',')) ORDER BY oid LIMIT 1",
       {before->value_or("")});
   if (!rows) return rows.error();
-  if (rows->empty()) return false;
-  const Row& row = rows->front();
-  auto done = in_transaction(*database_, *clock_, [&]() -> Result<void> {
+  return rows->empty() ? std::optional<Row>() : std::optional<Row>(std::move(rows->front()));
+}
+
+// Validating lets the application read and write meanwhile; one constraint a call.
+Result<void> Runner::validate(const Row& row) {
+  return in_transaction(*database_, *clock_, [&]() -> Result<void> {
     auto validated = database_->run("ALTER TABLE " + *row[0] + " VALIDATE CONSTRAINT " + *row[1]);
     if (!validated) return validated;
     return keep_validated();
   });
-  if (!done) return done.error();
-  return true;
 }
 
 // In the schema as the expansion left it, constraints are as they are now but for others' changes.
