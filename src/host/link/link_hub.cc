@@ -215,8 +215,7 @@ void LinkHub::drop_lost() {
   });
 }
 
-// ------------------------------------------------------------------------------------------------------- the router's
-// end
+// ------------------------------------------------------------------------------------------------- the router's end
 
 void LinkHub::hear(Link& link) {
   const auto got = link.connection->read(link.reader.input());
@@ -335,8 +334,7 @@ void LinkHub::send_files(Link& link) {
   say(link, LinkKind::files, 0, files_);
 }
 
-// ------------------------------------------------------------------------------------------------ whoever asks a
-// router
+// -------------------------------------------------------------------------------------------- whoever asks a router
 
 void LinkHub::accept(Link& link) {
   while (true) {
