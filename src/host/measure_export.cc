@@ -45,9 +45,11 @@ void MeasureExport::start() {
     std::unique_lock lock(mutex_);
     for (int round = 1; !ends_.wait_for(lock, kBetweenRequests, [this] { return ending_; }); ++round) {
       lock.unlock();
-      send_requests();
-      send_events();
-      if (round % kRoundsAMetric == 0) send_metrics();
+      if_readable([&] {
+        send_requests();
+        send_events();
+        if (round % kRoundsAMetric == 0) send_metrics();
+      });
       lock.lock();
     }
   });

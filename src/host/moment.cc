@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "deploy/views/all_views.h"
 #include "engine/journal/record.h"
+#include "engine/transaction.h"
 #include "host/fleet_view.h"
 #include "host/flows/flow_views.h"
 #include "host/link/routers_view.h"
@@ -41,6 +42,15 @@ Result<std::unique_ptr<Moment>> Moment::of(store::Store& store, store::BlobStore
   auto indexed = indexed_fields_of(**snapshot);
   if (!indexed) return indexed.error();
   return std::unique_ptr<Moment>(new Moment(*std::move(snapshot), blobs, *std::move(indexed), tools, now_ms, beside));
+}
+
+bool if_readable(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const engine::UnreadableStore&) {
+    return false;
+  }
+  return true;
 }
 
 Result<std::shared_ptr<const engine::IndexedFields>> indexed_fields_of(store::Snapshot& snapshot) {

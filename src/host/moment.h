@@ -4,6 +4,7 @@
 //   auto answer = read_view(**moment, "traffic", {{"environment", "local"}});
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ class Moment {
   engine::CommittedRows rows_;
   HostReading reading_;
 };
+
+// Does what reads rows on a thread of its own. False: the store failed in between, and whoever wants it does it again.
+bool if_readable(const std::function<void()>& work);
 
 // By which fields rows can be found: what the engine that wrote the store has noted.
 Result<std::shared_ptr<const engine::IndexedFields>> indexed_fields_of(store::Snapshot& snapshot);

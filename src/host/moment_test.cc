@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "engine/transaction.h"
 #include "store/memory_store.h"
 
 namespace sluice::host {
@@ -29,6 +30,13 @@ TEST(Moments, ViewsAreSortedAndEachHasItsSchemas) {
     EXPECT_EQ(each.schema().at("title"), json::value(each.summary)) << each.name;
   }
   EXPECT_EQ(find_view("trafic").error().message, "there is no view trafic; did you mean traffic?");
+}
+
+TEST(Moments, WhatCannotBeReadIsLeftForTheNextTime) {
+  int done = 0;
+  EXPECT_TRUE(if_readable([&] { ++done; }));
+  EXPECT_FALSE(if_readable([&] { throw engine::UnreadableStore(Error{.message = "the wire is cut"}); }));
+  EXPECT_EQ(done, 1);
 }
 
 }  // namespace moment_test

@@ -56,8 +56,10 @@ void Observing::look() {
   if (engine_.position() == compared_) return;
   auto moment = read_();
   if (!moment) return;
-  compared_ = (*moment)->position();
-  for (lang::Observer* each : observers_) each->compare((*moment)->reading().rows, tell);
+  const bool done = if_readable([&] {
+    for (lang::Observer* each : observers_) each->compare((*moment)->reading().rows, tell);
+  });
+  if (done) compared_ = (*moment)->position();
 }
 
 }  // namespace sluice::host

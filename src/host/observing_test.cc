@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/testing_source.h"
 #include "base/testing_wait.h"
+#include "engine/transaction.h"
 #include "host/home_engine.h"
 #include "host/testing_opening.h"
 #include "orders/orders_kit.h"
@@ -82,6 +83,27 @@ TEST_F(ObservingTest, ComparesWhenSomethingWasCommitted) {
   const int looks = observer.looks, compares = observer.compares;
   EXPECT_TRUE(eventually([&] { return observer.looks > looks + 1; }));
   EXPECT_EQ(observer.compares, compares) << "nothing has changed";
+}
+
+// The store fails while it reads for the first time.
+class Unlucky final : public lang::Observer {
+ public:
+  std::string_view concept_name() const override { return "Stock"; }
+  void look(const Tell&) override {}
+  void compare(const lang::Snapshot&, const Tell&) override {
+    if (compares++ == 0) throw engine::UnreadableStore(Error{.message = "the wire is cut"});
+  }
+
+  std::atomic<int> compares = 0;
+};
+
+TEST_F(ObservingTest, ComparesAgainWhereTheStoreFailedInBetween) {
+  Unlucky observer;
+  loaded.observers = {&observer};
+  auto home = start();
+  ASSERT_TRUE(home->engine().start(
+      {.action = "Stock/add", .input = {{"item", "tea"}, {"count", 1}}, .caller = home->caller()}));
+  EXPECT_TRUE(eventually([&] { return observer.compares > 1; }));
 }
 
 TEST_F(ObservingTest, DoesNotLookForAConceptThatTheKitHasNot) {

@@ -59,7 +59,7 @@ void SpanExport::start() {
     std::unique_lock lock(mutex_);
     while (!ends_.wait_for(lock, kBetweenLooks, [this] { return ending_; })) {
       lock.unlock();
-      look();
+      if_readable([this] { look(); });
       lock.lock();
     }
   });
