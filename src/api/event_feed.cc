@@ -86,7 +86,7 @@ class EventHub::EventFeed final : public http::Feed {
       }
       size_t count = 0;
       bool looked = false;
-      auto watched = hub_.parts_.engine->watch(
+      auto watched = hub_.parts_.committed->watch(
           asked_.from,
           [&](const store::JournalRow& row) {
             take(*hub_.told_of(row), out);
@@ -124,7 +124,7 @@ std::shared_ptr<http::Feed> EventHub::follow(EventsAsked asked) {
   auto feed = std::make_shared<EventFeed>(*this, std::move(asked));
   std::lock_guard lock(mutex_);
   if (!reader_.joinable()) {
-    next_ = parts_.engine->position() + 1;
+    next_ = parts_.committed->position() + 1;
     reader_ = std::thread([this] { read_on(); });
   }
   return feed;
@@ -165,10 +165,10 @@ std::optional<std::vector<std::shared_ptr<const EventHub::Told>>> EventHub::kept
 void EventHub::read_on() {
   name_this_thread("events");
   while (!over_ && !stopping_) {
-    if (parts_.engine->wait_for(next_, kWaitForCommit_ms) < next_) continue;
+    if (parts_.committed->wait_for(next_, kWaitForCommit_ms) < next_) continue;
     std::vector<std::shared_ptr<const Told>> fresh;
     bool looked = false;
-    auto read = parts_.engine->watch(
+    auto read = parts_.committed->watch(
         next_,
         [&](const store::JournalRow& row) {
           fresh.push_back(told_of(row));
@@ -187,7 +187,7 @@ void EventHub::read_on() {
     }
     // Who cannot be read for here is told by the store itself.
     if (!read) {
-      next_ = parts_.engine->position() + 1;
+      next_ = parts_.committed->position() + 1;
       kept_.clear();
       kept_bytes_ = 0;
     }

@@ -41,7 +41,7 @@ const std::map<std::string_view, RouteWords>& route_words() {
       {"GET /v1/journal", {"from# for_ms#", ""}},
       {"GET /v1/logs", {"name customer since search follow? all?", ""}},
       {"GET /v1/position", {"at_least# for_ms#", ""}},
-      {"GET /v1/state/{relation}", {"prefix skip#", ""}},
+      {"GET /v1/state/{relation}", {"prefix skip# at_least# for_ms#", ""}},
       {"PATCH /v1/blobs/{digest}", {"reason Upload-Offset Upload-Complete", "bytes"}},
       {"POST /deployments/{step}", {"wait for_ms#", "environment deployment_id revision_id reason"}},
       {"POST /v1/exec", {"", "name command[] customer reason terminal{}"}},
@@ -137,6 +137,11 @@ class Writer {
                {{"IdempotencyKey",
                  header("Idempotency-Key", "A second call with this key and the same request joins the first.")},
                 {"IfMatch", header("If-Match", "The generation that the row must have, as \"7\".")},
+                {"AtLeast",
+                 {{"name", "at_least"},
+                  {"in", "query"},
+                  {"description", "A position that the answer must have seen, as a change was answered with."},
+                  {"schema", {{"type", "integer"}, {"minimum", 0}}}}},
                 {"IfNoneMatch", header("If-None-Match", "The ETag of an answer that the caller has already.")},
                 {"Wait",
                  {{"name", "wait"},
@@ -280,7 +285,7 @@ class Writer {
     tags_.emplace_back("views", "Named answers that are composed from committed state at one moment.");
     for (const lang::ViewWords* each : described_.views) {
       const std::string owner = "view." + each->name;
-      json::array parameters{leads_to("parameters/IfNoneMatch")};
+      json::array parameters{leads_to("parameters/IfNoneMatch"), leads_to("parameters/AtLeast")};
       json::value query = adopted(each->query_schema(), owner + ".query");
       const json::object* asked =
           query.as_object().contains("properties") ? query.at("properties").if_object() : nullptr;

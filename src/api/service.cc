@@ -15,6 +15,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/terminal.h"
+#include "crypto/base64.h"
 #include "deploy/views/objects.h"
 #include "engine/outcome_code.h"
 #include "host/access_views.h"
@@ -215,6 +216,7 @@ struct Service::Route {
   // `known`: whoever has shown who they are; what they get is what they may see, or the engine decides. `admin`: those
   // who administer the whole of it. `anybody`: nobody is asked who they are.
   enum class For : uint8_t { known, admin, anybody } for_ = For::known;
+  bool from_committed = false;  // it needs nothing but what is committed, so any replica answers it
 
   std::optional<std::vector<std::string>> match(const std::vector<std::string>& asked) const {
     if (asked.size() != path.size()) return std::nullopt;
@@ -231,6 +233,7 @@ struct Service::Route {
 };
 
 const std::vector<Service::Route>& Service::routes() {
+  constexpr bool kRead = true;
   static const std::vector<Route> kRoutes = {
       {"GET", {"v1", "status"}, &Service::status, "What runs, since when, on which store"},
       {"POST", {"v1", "stop"}, &Service::stop, "End the server in order", Route::For::admin},
@@ -285,27 +288,57 @@ const std::vector<Service::Route>& Service::routes() {
       {"POST", {"v1", "logout"}, &Service::logout, "End the session that the request came by"},
       {"GET", {"v1", "session"}, &Service::session, "Say who calls, with what roles, and until when"},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act, "Call an action"},
-      {"GET", {"v1", "actions", "*", "*"}, &Service::describe, "Describe an action"},
+      {"GET", {"v1", "actions", "*", "*"}, &Service::describe, "Describe an action", Route::For::known, kRead},
       {"POST", {"deployments", "*"}, &Service::reserved, "Stage, warm, activate, rollback or complete-drain"},
-      {"GET", {"v1", "openapi.json"}, &Service::openapi, "Describe this API in OpenAPI 3.1"},
-      {"GET", {"metrics"}, &Service::metrics, "Read metrics in the text format of Prometheus"},
-      {"GET", {"v1", "views"}, &Service::views, "List the views"},
-      {"GET", {"v1", "views", "*"}, &Service::view, "Read a view"},
-      {"POST", {"v1", "views", "*"}, &Service::view, "Read a view whose question is too long for an address"},
-      {"GET", {"v1", "views", "*", "schema"}, &Service::view_schema, "Read the schemas of a view"},
-      {"GET", {"v1", "flows"}, &Service::flows, "List flows, the newest first"},
+      {"GET", {"v1", "openapi.json"}, &Service::openapi, "Describe this API in OpenAPI 3.1", Route::For::known, kRead},
+      {"GET",
+       {"metrics"},
+       &Service::metrics,
+       "Read metrics in the text format of Prometheus",
+       Route::For::known,
+       kRead},
+      {"GET", {"v1", "views"}, &Service::views, "List the views", Route::For::known, kRead},
+      {"GET", {"v1", "views", "*"}, &Service::view, "Read a view", Route::For::known, kRead},
+      {"POST",
+       {"v1", "views", "*"},
+       &Service::view,
+       "Read a view whose question is too long for an address",
+       Route::For::known,
+       kRead},
+      {"GET",
+       {"v1", "views", "*", "schema"},
+       &Service::view_schema,
+       "Read the schemas of a view",
+       Route::For::known,
+       kRead},
+      {"GET", {"v1", "flows"}, &Service::flows, "List flows, the newest first", Route::For::known, kRead},
       {"GET", {"v1", "flows", "*"}, &Service::flow, "Read a flow, and wait for it"},
-      {"GET", {"v1", "flows", "*", "steps"}, &Service::steps, "Read the records of a flow"},
+      {"GET", {"v1", "flows", "*", "steps"}, &Service::steps, "Read the records of a flow", Route::For::known, kRead},
       {"GET", {"v1", "flows", "*", "answer"}, &Service::answer_of, "Read how the call that began a flow stands"},
       {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide, "Decide about a flow"},
       {"PUT", {"v1", "blobs", "*"}, &Service::put_blob, "Put bytes under their digest"},
       {"PATCH", {"v1", "blobs", "*"}, &Service::patch_blob, "Put some of the bytes, from an offset on"},
       {"HEAD", {"v1", "blobs", "*"}, &Service::head_blob, "Say how many of the bytes are there"},
-      {"GET", {"v1", "state", "*"}, &Service::state, "Read committed rows of a concept"},
-      {"GET", {"v1", "position"}, &Service::position, "Read the newest position, and wait for one"},
-      {"GET", {"v1", "journal"}, &Service::journal, "Read records of the journal, and wait for some"},
-      {"GET", {"v1", "events"}, &Service::events, "Follow what happens, as server-sent events"},
-      {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events"},
+      {"GET", {"v1", "state", "*"}, &Service::state, "Read committed rows of a concept", Route::For::known, kRead},
+      {"GET",
+       {"v1", "position"},
+       &Service::position,
+       "Read the newest position, and wait for one",
+       Route::For::known,
+       kRead},
+      {"GET",
+       {"v1", "journal"},
+       &Service::journal,
+       "Read records of the journal, and wait for some",
+       Route::For::known,
+       kRead},
+      {"GET",
+       {"v1", "events"},
+       &Service::events,
+       "Follow what happens, as server-sent events",
+       Route::For::known,
+       kRead},
+      {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events", Route::For::known, kRead},
       {"GET", {"v1", "logs"}, &Service::logs, "Read what replicas say, and follow it"},
       {"POST", {"v1", "exec"}, &Service::exec, "Run a command inside a replica, over a connection that is switched"},
       {"POST",
@@ -336,7 +369,9 @@ std::string Service::denied_thing(const Route& route, const http::Request& reque
 }
 
 Service::Service(host::ServiceParts parts, std::span<const Page> pages)
-    : parts_(std::move(parts)), pages_(pages), mcp_(version_in(parts_.about()), parts_.kit, *parts_.clock, stopping_) {}
+    : parts_(std::move(parts)), pages_(pages), mcp_(version_in(parts_.about()), parts_.kit, *parts_.clock, stopping_) {
+  if (parts_.committed == nullptr) parts_.committed = &by_engine_.emplace(*parts_.engine);
+}
 
 http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
   if (request.method == "GET" && request.path == std::vector<std::string>{"healthz"}) return health();
@@ -393,6 +428,25 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   return response;
 }
 
+// Who is not known here, or denied, is left to whoever runs the engine and writes that down.
+std::optional<http::Response> Service::answer_from_committed(const http::Request& request, const http::Peer& peer) {
+  for (const Route& route : routes()) {
+    auto parts = route.match(request.path);
+    if (!parts || route.method != request.method) continue;
+    if (!route.from_committed) return std::nullopt;
+    auto known = caller_of(request, peer);
+    if (!known) return std::nullopt;
+    const Call call{.request = request,
+                    .peer = peer,
+                    .caller = std::move(known->caller),
+                    .parts = *std::move(parts),
+                    .in = std::move(known->in)};
+    if (denied_at(route, call) || other_kit(request)) return std::nullopt;
+    return (this->*route.answer)(call);
+  }
+  return std::nullopt;
+}
+
 // A token says who calls, on every listener, then a session, then a certificate; without any it is the person at the
 // other end of the socket.
 Result<Service::Known> Service::caller_of(const http::Request& request, const http::Peer& peer) const {
@@ -408,8 +462,16 @@ Result<Service::Known> Service::caller_of(const http::Request& request, const ht
     if (!given->starts_with(kBearer)) {
       return Error{.code = Code::unauthenticated, .message = "the header Authorization holds no bearer token"};
     }
-    auto caller = parts_.authority->authenticate(std::string_view(*given).substr(kBearer.size()));
+    const std::string_view token = std::string_view(*given).substr(kBearer.size());
+    auto caller = parts_.authority->authenticate(token);
     if (!caller) return caller.error();
+    // Another replica passes on what its caller has shown to it.
+    const std::string* shown = request.header(host::kCertificateHeader);
+    if (shown != nullptr && token.starts_with(host::kReplicaTokenPrefix)) {
+      auto chain = crypto::from_base64(*shown, crypto::Base64::standard);
+      caller = chain ? parts_.authority->authenticate_certificate(*chain) : Result<engine::Caller>(chain.error());
+      if (!caller) return caller.error();
+    }
     return Known{.caller = *std::move(caller)};
   }
   auto in = logins_.who(request, peer);
@@ -691,6 +753,20 @@ std::function<bool()> Service::until(const Call& call, int64_t otherwise_ms) con
   return [this, until_ns] { return stopping_ || parts_.clock->monotonic_ns() >= until_ns; };
 }
 
+// What a caller has changed they read everywhere: who asks for a position gets nothing older.
+std::optional<http::Response> Service::not_there_yet(const Call& call) const {
+  auto at_least = parameter_number(call.request, "at_least", 0);
+  if (!at_least) return refused(at_least.error());
+  if (*at_least == 0) return std::nullopt;
+  auto stop = until(call, kDecided_ms);
+  uint64_t position = parts_.committed->position();
+  while (position < *at_least && !stop()) position = parts_.committed->wait_for(*at_least, 100);
+  if (position >= *at_least) return std::nullopt;
+  return refused({.code = Code::timeout,
+                  .message = "position " + std::to_string(*at_least) + " is not there: the newest is " +
+                             std::to_string(position)});
+}
+
 // --------------------------------------------------------------------------------------------------------- actions
 
 host::EngineDoor Service::door_for(const Call& call) { return door_of(call.caller); }
@@ -785,6 +861,7 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
   if (!generation) return refused(generation.error());
   if (auto demanded = precondition_missing(call, name, input, *generation, dry_run)) return *std::move(demanded);
   const std::string* key = call.request.header("Idempotency-Key");
+  const bool replayed = key != nullptr && was_used(call.caller, *key);
   // As it was before the call, which may remove what it was about.
   const std::string authorized =
       parts_.authority != nullptr ? parts_.authority->judge(call.caller, name, input).why : "";
@@ -809,7 +886,16 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
   } else if (*wait == host::WaitFor::answer && answer->flow) {
     log(call.caller.name + " " + name + " goes on as flow " + to_string(*answer->flow));
   }
-  return answered(call, *answer);
+  http::Response response = answered(call, *answer, key != nullptr && *wait == host::WaitFor::answer);
+  if (replayed && answer->flow) response.headers.push_back({"Idempotency-Replayed", "true"});
+  return response;
+}
+
+bool Service::was_used(const engine::Caller& caller, const std::string& key) const {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return false;
+  auto row = (*snapshot)->key(caller.name, key);
+  return row && *row && (*row)->expires_ms > parts_.clock->wall_ms();
 }
 
 // Where the policy demands it, a change of something that is there says which generation of it the caller has seen.
@@ -972,8 +1058,12 @@ http::Response Service::put_blob(const Call& call) {
   return in_json(json::object{{"digest", call.parts[0]}}, 201);
 }
 
-http::Response Service::answered(const Call& call, const host::Answer& answer) {
+// What a repeated call is answered is equal to the byte, so it says nothing of how its flow stands by then.
+http::Response Service::answered(const Call& call, const host::Answer& answer, bool repeatable) {
   json::object shown = host::to_json(answer);
+  if (repeatable && answer.ended()) {
+    for (const char* changing : {"state", "followUpsPending", "followUpsMoving", "trouble"}) shown.erase(changing);
+  }
   if (!answer.ended()) return in_json(shown, 202);
   if (answer.code == Code::ok) {
     http::Response response = in_json(shown);
@@ -1069,8 +1159,9 @@ http::Response Service::view(const Call& call) {
   if (!view) return refused(view.error());
   std::vector<std::pair<std::string, std::string>> given;
   for (const auto& [name, value] : call.request.query) {
-    if (name != "for" && name != "kit") given.emplace_back(name, value);
+    if (name != "for" && name != "kit" && name != "at_least" && name != "for_ms") given.emplace_back(name, value);
   }
+  if (auto early = not_there_yet(call)) return *std::move(early);
   // What is too long for a URL is a body.
   auto query = call.request.body.empty() ? lang::query_of_texts(**view, given) : any_body_of(call.request);
   if (!query) return refused(query.error());
@@ -1102,7 +1193,7 @@ http::Response Service::view(const Call& call) {
 std::optional<http::Response> Service::answer_at_once(const http::Request& request, const http::Peer& peer) {
   const std::string key = RecentReads::key_of(request, peer);
   if (key.empty() || stopping_) return std::nullopt;
-  return recent_.find(key, parts_.engine->position(), parts_.clock->monotonic_ns());
+  return recent_.find(key, parts_.committed->position(), parts_.clock->monotonic_ns());
 }
 
 // For callers who are known by a token of Access or a session, whose end is known.
@@ -1242,6 +1333,7 @@ http::Response Service::decide(const Call& call) {
 http::Response Service::state(const Call& call) {
   auto skip = parameter_number(call.request, "skip", 0);
   if (!skip) return refused(skip.error());
+  if (auto early = not_there_yet(call)) return *std::move(early);
   const std::string* prefix = call.request.parameter("prefix");
   auto snapshot = read_for(call);
   if (!snapshot) return refused(snapshot.error());
@@ -1276,10 +1368,10 @@ http::Response Service::position(const Call& call) {
   auto at_least = parameter_number(call.request, "at_least", 0);
   if (!at_least) return refused(at_least.error());
   auto stop = until(call, 0);
-  uint64_t position = parts_.engine->position();
-  while (position < *at_least && !stop()) position = parts_.engine->wait_for(*at_least, 100);
+  uint64_t position = parts_.committed->position();
+  while (position < *at_least && !stop()) position = parts_.committed->wait_for(*at_least, 100);
   json::object shown{{"position", position}};
-  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = host::problem(*trouble);
+  if (auto trouble = parts_.committed->trouble()) shown["trouble"] = host::problem(*trouble);
   return in_json(shown);
 }
 
@@ -1296,7 +1388,7 @@ http::Response Service::journal(const Call& call) {
     return done;
   };
   auto seen = visible_to(call.caller);
-  auto watched = parts_.engine->watch(
+  auto watched = parts_.committed->watch(
       *from,
       [&](const store::JournalRow& row) {
         if (seen && !seen->sees(row)) return true;
@@ -1307,7 +1399,7 @@ http::Response Service::journal(const Call& call) {
       stop);
   if (!watched) return refused(watched.error());
   json::object shown{{"rows", std::move(rows)}};
-  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = host::problem(*trouble);
+  if (auto trouble = parts_.committed->trouble()) shown["trouble"] = host::problem(*trouble);
   return in_json(shown);
 }
 
@@ -1403,7 +1495,7 @@ http::Response Service::event_kinds(const Call&) {
 
 // Server-sent events whose ids are positions of the journal.
 http::Response Service::events(const Call& call) {
-  EventsAsked asked{.from = parts_.engine->position() + 1,
+  EventsAsked asked{.from = parts_.committed->position() + 1,
                     .caller = call.caller,
                     .bound = parts_.authority != nullptr && !parts_.authority->is_unbound(call.caller),
                     .left = gone(call.caller, call.session())};

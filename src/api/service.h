@@ -43,6 +43,7 @@ class Service final : public host::SocketService {
 
   http::Response answer(const http::Request& request, const http::Peer& peer) override;
   std::optional<http::Response> answer_at_once(const http::Request& request, const http::Peer& peer) override;
+  std::optional<http::Response> answer_from_committed(const http::Request& request, const http::Peer& peer) override;
   void stop_waiting() override { stopping_ = true; }
 
   // Who a request comes from, for a service that answers other paths to the same callers; and what they may do here.
@@ -120,13 +121,16 @@ class Service final : public host::SocketService {
   std::unique_ptr<host::VisibleStore> visible_to(const engine::Caller& caller) const;
   Result<std::unique_ptr<store::Snapshot>> read_for(const Call& call) const;
   host::EngineDoor door_for(const Call& call);
-  http::Response answered(const Call& call, const host::Answer& answer);
+  bool was_used(const engine::Caller& caller, const std::string& key) const;
+  http::Response answered(const Call& call, const host::Answer& answer, bool repeatable = false);
   std::function<bool()> until(const Call& call, int64_t otherwise_ms) const;
+  std::optional<http::Response> not_there_yet(const Call& call) const;
   void log(const std::string& text) const {
     if (parts_.log) parts_.log(text);
   }
 
   host::ServiceParts parts_;
+  std::optional<host::CommittedByEngine> by_engine_;
   Logins logins_{parts_};
   SsoLogins sso_{parts_, logins_};
   Pages pages_;

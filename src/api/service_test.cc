@@ -79,6 +79,48 @@ TEST_F(Services, AKeyJoinsTheFirstCallAndNoOther) {
   EXPECT_EQ(act("go", {{"input", {{"n", 1}}}}, {}, {{"Idempotency-Key", std::string(300, 'k')}}).status, 400);
 }
 
+TEST_F(Services, WhoWantsAPositionIsAnsweredOnceItIsThere) {
+  act("go", {{"input", {{"n", 1}}}});
+  EXPECT_EQ(send(host::get({"v1", "state", "Work"}, {{"at_least", "1"}})).status, 200);
+  auto early = send(host::get({"v1", "views", "flows"}, {{"at_least", "9"}, {"for_ms", "1"}}));
+  EXPECT_EQ(early.status, 504);
+  EXPECT_EQ(text(early, "detail"), "position 9 is not there: the newest is 1");
+}
+
+// A replica that does not lead has the store, and no engine.
+TEST_F(Services, WithoutAnEngineReadsAreAnsweredAndNothingElse) {
+  act("go", {{"input", {{"n", 1}}}});
+  host::CommittedElsewhere committed(served.store, served.clock);
+  Service reader(host::ServiceParts{.committed = &committed,
+                                    .store = &served.store,
+                                    .uploads = &served.uploads,
+                                    .concepts = &served.loaded,
+                                    .disk = &served.disk,
+                                    .clock = &served.clock,
+                                    .home = &served.home,
+                                    .owner = served.owner,
+                                    .kit = [this] { return served.kit; },
+                                    .about = [] { return json::object(); }});
+  auto ask = [&](const std::string& method, std::vector<std::string> path, const http::Peer& peer) {
+    return reader.answer_from_committed({.method = method, .target = "/", .path = std::move(path)}, peer);
+  };
+  const http::Peer owner{.credentials = http::Credentials{.user = ::geteuid(), .pid = ::getpid()}};
+  for (const std::vector<std::string>& each : {std::vector<std::string>{"v1", "position"},
+                                               {"v1", "journal"},
+                                               {"v1", "flows"},
+                                               {"v1", "views", "flows"},
+                                               {"v1", "state", "Work"}}) {
+    auto answer = ask("GET", each, owner);
+    ASSERT_TRUE(answer) << each.back();
+    EXPECT_EQ(answer->status, 200) << answer->body;
+  }
+  EXPECT_EQ(ask("GET", {"v1", "position"}, owner)->body, R"({"position":1})");
+  EXPECT_FALSE(ask("POST", {"v1", "actions", "Work", "go"}, owner));
+  EXPECT_FALSE(ask("GET", {"v1", "status"}, owner)) << "who runs the engine says that";
+  EXPECT_FALSE(ask("GET", {"v1", "nowhere"}, owner));
+  EXPECT_FALSE(ask("GET", {"v1", "position"}, {})) << "nobody knows who that is: they are told by who writes it down";
+}
+
 TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {
   auto detail = [&](const host::Reply& reply) { return std::to_string(reply.status) + " " + text(reply, "detail"); };
   EXPECT_EQ(detail(act("go", json::object())), "400 n is missing");

@@ -235,7 +235,10 @@ Result<ViewAnswer> EngineDoor::view(const std::string& name, const json::object&
   if (const AccessView* about = parts_.authority != nullptr ? find_access_view(name) : nullptr) {
     auto document = about->read({*parts_.authority, caller_, *parts_.store}, query);
     if (!document) return document.error();
-    return ViewAnswer{*std::move(document), parts_.engine->position()};
+    if (parts_.engine != nullptr) return ViewAnswer{*std::move(document), parts_.engine->position()};
+    auto now = parts_.store->read();
+    if (!now) return now.error();
+    return ViewAnswer{*std::move(document), (*now)->position()};
   }
   return read_view(seen(), parts_.blobs, *parts_.concepts, {*parts_.disk, *parts_.home, *parts_.clock}, name, query);
 }

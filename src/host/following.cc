@@ -1,16 +1,19 @@
-// A call that the leader has got is never repeated here: its caller hears that nobody knows, and asks again under the
-// same key.
+// A call that the leader has got is repeated here under its caller's key alone: without one the caller hears that
+// nobody knows.
 #include "host/following.h"
 
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <csignal>
 
 #include "base/atomic_file.h"
 #include "base/utc_time.h"
+#include "crypto/base64.h"
 #include "crypto/x509.h"
 #include "host/caller.h"
 #include "host/exchange.h"
@@ -19,6 +22,7 @@
 #include "host/listening.h"
 #include "host/problem.h"
 #include "host/remote_door.h"
+#include "host/wire_words.h"
 #include "store/mirrored_disk.h"
 
 namespace sluice::host {
@@ -26,6 +30,30 @@ namespace {
 
 constexpr int kLookAtLease_ms = 200;
 constexpr int64_t kBringEvery_ns = 5'000'000'000;
+// For a lease to lapse, and for the next one to start on a large store.
+constexpr int64_t kNextLeader_ns = 60'000'000'000;
+constexpr int64_t kAskAgain_ms = 100;
+constexpr size_t kMostShownBytes = 8192;  // of a certificate in base64, which goes on in a header
+
+// What they say is about programs, routers or files of the machine that leads.
+constexpr std::array<std::string_view, 13> kViewsOfTheMachine = {
+    "audit-report", "fleet",  "instance", "instances",   "name-uses",    "replicas", "rollout",
+    "rollouts",     "series", "status",   "stored-data", "usage-unkept", "why"};
+
+constexpr int kServerFailed = 500;
+
+// The client's own, without those who signed it.
+std::string first_certificate(const std::string& chain_pem) {
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
+  const size_t end = chain_pem.find(kEnd);
+  return end == std::string::npos ? chain_pem : chain_pem.substr(0, end + kEnd.size()) + "\n";
+}
+
+bool looks_at_the_machine(const http::Request& request) {
+  return request.path.size() == 3 && request.path[1] == "views" &&
+         std::ranges::find(kViewsOfTheMachine, request.path[2]) != kViewsOfTheMachine.end();
+}
+
 http::Response problem_response(const Error& error) {
   const json::object said = problem(error);
   return {.status = static_cast<int>(said.at("status").to_number<int64_t>()),
@@ -43,7 +71,8 @@ Following::Following(const Opening& opening, std::unique_ptr<RealClock> clock, O
       version_(std::move(version)),
       socket_(socket_of(opening.home)),
       since_ms_(clock_->wall_ms()),
-      leader_(std::move(leader)) {}
+      leader_(std::move(leader)),
+      committed_(*postgres_.store, *clock_) {}
 
 Result<std::unique_ptr<Following>> Following::start(const Opening& opening, FollowingOrders orders) {
   auto clock = std::make_unique<RealClock>();
@@ -72,8 +101,32 @@ Result<std::unique_ptr<Following>> Following::start(const Opening& opening, Foll
   auto brought = mirror->bring(*made->postgres_.store, opening.home.root().string(), made->postgres_.key);
   if (!brought) return brought.error();
   made->brought_ = *brought;
+  if (orders.kit != nullptr) made->read_with(orders);
   if (auto serving = made->serve(std::move(orders)); !serving) return serving.error();
   return made;
+}
+
+void Following::read_with(FollowingOrders& orders) {
+  const std::string folder = (opening_.home.root() / "blobs").string();
+  const std::string owner = name_of_user(::geteuid());
+  blobs_.emplace(opening_.disk, folder);
+  uploads_.emplace(opening_.disk, folder + "/uploads");
+  authority_ = std::make_unique<Authority>(AuthorityParts{
+      .store = postgres_.store.get(), .blobs = &*blobs_, .clock = clock_.get(), .owner = owner, .kit = orders.kit});
+  service_ = orders.make_service({.committed = &committed_,
+                                  .store = postgres_.store.get(),
+                                  .blobs = &*blobs_,
+                                  .uploads = &*uploads_,
+                                  .concepts = &opening_.concepts,
+                                  .disk = &opening_.disk,
+                                  .clock = clock_.get(),
+                                  .home = &opening_.home,
+                                  .owner = owner,
+                                  .authority = authority_.get(),
+                                  .kit = [kit = orders.kit] { return kit; },
+                                  .about = [this] { return said_of_itself(); },
+                                  .stop = [this] { asked_to_stop_ = true; },
+                                  .log = [this](const std::string& text) { log(text); }});
 }
 
 Result<void> Following::serve(FollowingOrders orders) {
@@ -105,9 +158,32 @@ Result<void> Following::serve(FollowingOrders orders) {
   return {};
 }
 
+void Following::make_way() {
+  {
+    const std::lock_guard guard(bringing_);
+    makes_way_ = true;
+  }
+  if (service_) service_->stop_waiting();
+  break_off();
+  if (tcp_) tcp_->close();
+  server_->close();
+  (void)opening_.disk.remove(socket_);
+  lock_.reset();
+  leaving_ = std::thread([this] {
+    if (tcp_) tcp_->stop();
+    server_->stop();
+    left_ = true;
+  });
+}
+
 Following::~Following() {
   ended_ = true;
+  if (service_) service_->stop_waiting();
   break_off();
+  if (makes_way_) {
+    leaving_.join();
+    return;
+  }
   if (tcp_) tcp_->stop();
   if (server_) {
     server_->stop();
@@ -149,6 +225,8 @@ void Following::break_off() {
 }
 
 void Following::bring_files() {
+  const std::lock_guard guard(bringing_);
+  if (makes_way_) return;  // whoever takes the place brings them
   auto* mirror = opening_.concepts.tools.find<store::MirroredDisk>();
   auto brought = mirror->bring(*postgres_.store, opening_.home.root().string(), postgres_.key, brought_);
   if (brought) brought_ = *brought;
@@ -161,23 +239,33 @@ store::postgres::Lease Following::leader() {
 
 void Following::log(const std::string& text) { opening_.narrator.note(utc_text(clock_->wall_ms()) + " " + text); }
 
-http::Response Following::about(int status) {
+json::object Following::said_of_itself() {
   const auto leads = leader();
-  json::object about{{"pid", ::getpid()},
-                     {"version", version_},
-                     {"since", utc_text(since_ms_)},
-                     {"socket", socket_},
-                     {"storePath", "PostgreSQL"},
-                     {"storeBytes", postgres_.store->bytes()},
-                     {"replica", opening_.store->replica},
-                     {"leader", leads.name},
-                     {"replicas", replicas_document(*postgres_.store)}};
-  return {.status = status, .body = json::serialize(about)};
+  return {{"pid", ::getpid()},
+          {"version", version_},
+          {"since", utc_text(since_ms_)},
+          {"socket", socket_},
+          {"storePath", "PostgreSQL"},
+          {"storeBytes", postgres_.store->bytes()},
+          {"replica", opening_.store->replica},
+          {"leader", leads.name},
+          {"replicas", replicas_document(*postgres_.store)}};
 }
+
+http::Response Following::about(int status) { return {.status = status, .body = json::serialize(said_of_itself())}; }
 
 // Authorities that are the cluster's own are in the home; others, the system believes.
 Result<std::unique_ptr<http::Client>> Following::to_leader() {
+  if (makes_way_) {  // this process may lead now
+    if (auto lease = postgres_.store->lease(); lease && *lease) {
+      const std::lock_guard guard(mutex_);
+      leader_ = **lease;
+    }
+  }
   const auto leads = leader();
+  if (makes_way_ && leads.instance == postgres_.store->instance() && leads.url.empty()) {
+    return http::Client::to_unix(socket_, *clock_);
+  }
   ServerContext context{.url = leads.url, .token = "", .ca = ""};
   auto authority =
       read_file(opening_.disk, (opening_.home.root() / "keys" / "tls-ca.pem").string(), crypto::kMaxChainBytes);
@@ -220,14 +308,61 @@ http::Response Following::answer(const http::Request& request, const http::Peer&
                              .message = "commands in replicas are run through " + leads.name + ", which leads",
                              .next = leads.url.empty() ? "sluice replicas list" : "sluice login " + leads.url});
   }
-  if (!peer.certificate.empty() && request.header("Authorization") == nullptr) {
-    return problem_response(
-        {.code = Code::denied,
-         .message = "a client's certificate is believed by " + leader().name + " alone, which leads",
-         .next = "show a token, or ask " + leader().url});
+  const bool by_the_leader = looks_at_the_machine(request);
+  if (!by_the_leader) {
+    auto read = answer_here(request, peer);
+    if (read && read->status < kServerFailed) return *std::move(read);
   }
+  auto passed = pass_on(request, peer);
+  if (passed) return *std::move(passed);
+  // What can be known without whoever leads.
+  auto read = by_the_leader ? answer_here(request, peer) : std::nullopt;
+  return read ? *std::move(read) : problem_response(passed.error());
+}
+
+// Views read files of the home as well, which must not be older than the rows.
+std::optional<http::Response> Following::answer_here(const http::Request& request, const http::Peer& peer) {
+  if (!service_) return std::nullopt;
+  const bool view = request.path.size() > 1 && request.path[1] == "views";
+  if (view) bring_files();
+  return service_->answer_from_committed(request, peer);
+}
+
+// As whoever has called: by their token, by the certificate that they have shown here, or as the owner at the socket,
+// who may say by a token whom they act for.
+Result<http::Response> Following::pass_on(const http::Request& request, const http::Peer& peer) {
+  http::Request onward{.method = request.method,
+                       .target = request.target,
+                       .path = {},
+                       .query = {},
+                       .headers = request.headers,
+                       .body = request.body};
+  std::erase_if(onward.headers,
+                [](const http::Header& each) { return http::find_header({each}, kCertificateHeader) != nullptr; });
+  const bool says_who = request.header("Authorization") != nullptr || request.header("Cookie") != nullptr;
+  if (!says_who && (peer.credentials || !peer.certificate.empty())) {
+    onward.headers.push_back({"Authorization", "Bearer " + postgres_.peer_token});
+  }
+  if (!says_who && !peer.credentials && !peer.certificate.empty()) {
+    std::string shown = crypto::to_base64(first_certificate(peer.certificate));
+    if (shown.size() > kMostShownBytes) {
+      return Error{.code = Code::limit, .message = "the certificate is too large to be passed on to whoever leads"};
+    }
+    onward.headers.push_back({std::string(kCertificateHeader), std::move(shown)});
+  }
+  const bool has_key = request.header("Idempotency-Key") != nullptr && !request.more;
+  const int64_t until_ns = clock_->monotonic_ns() + kNextLeader_ns;
+  while (true) {
+    auto answer = ask_leader(onward, request);
+    if (answer || !has_key || clock_->monotonic_ns() >= until_ns) return answer;
+    if (ended_ || (asked_to_stop_ && !makes_way_)) return answer;
+    clock_->sleep_ms(kAskAgain_ms);
+  }
+}
+
+Result<http::Response> Following::ask_leader(http::Request onward, const http::Request& request) {
   auto client = to_leader();
-  if (!client) return problem_response(client.error());
+  if (!client) return client.error();
   uint64_t number = 0;
   {
     const std::lock_guard guard(mutex_);
@@ -235,22 +370,10 @@ http::Response Following::answer(const http::Request& request, const http::Peer&
     under_way_.emplace(number, (*client)->hold());
   }
   if (ended_) break_off();
-  http::Request onward{.method = request.method,
-                       .target = request.target,
-                       .path = {},
-                       .query = {},
-                       .headers = request.headers,
-                       .body = request.body};
-  // Only the owner comes by the socket, and may say whom they act for by a token.
-  if (at_socket && request.header("Authorization") == nullptr) {
-    onward.headers.push_back({"Authorization", "Bearer " + postgres_.peer_token});
-  }
   auto answer = forward(*std::move(client), std::move(onward), request.more);
-  {
-    const std::lock_guard guard(mutex_);
-    under_way_.erase(number);
-  }
-  return answer ? *std::move(answer) : problem_response(answer.error());
+  const std::lock_guard guard(mutex_);
+  under_way_.erase(number);
+  return answer;
 }
 
 }  // namespace sluice::host

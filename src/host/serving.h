@@ -13,6 +13,7 @@
 
 #include "host/background.h"
 #include "host/certificates.h"
+#include "host/committed.h"
 #include "host/home_engine.h"
 #include "host/join_tokens.h"
 #include "host/kit_place.h"
@@ -29,7 +30,8 @@ namespace sluice::host {
 
 // What a service answers from.
 struct ServiceParts {
-  engine::Engine* engine = nullptr;
+  engine::Engine* engine = nullptr;  // null where it runs in another process: then nothing but reads is answered
+  Committed* committed = nullptr;    // null: by the engine
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;
   store::BlobStore* uploads = nullptr;
@@ -63,6 +65,10 @@ class SocketService {
   virtual http::Response answer(const http::Request& request, const http::Peer& peer) = 0;
   // The same at once, without waiting for anything, or nothing; asked first, of callers over TCP.
   virtual std::optional<http::Response> answer_at_once(const http::Request&, const http::Peer&) { return std::nullopt; }
+  // The answer to who only reads, from what is committed; none: whoever runs the engine has to be asked.
+  virtual std::optional<http::Response> answer_from_committed(const http::Request&, const http::Peer&) {
+    return std::nullopt;
+  }
   // Whoever waits for something is answered now: the server is about to stop.
   virtual void stop_waiting() = 0;
 };

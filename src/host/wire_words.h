@@ -16,6 +16,11 @@ inline constexpr size_t kPageBytes = size_t{1} << 20U;
 inline constexpr std::string_view kKitHeader = "Sluice-Kit";
 inline constexpr std::string_view kPurposeHeader = "Sluice-For";
 
+// What one replica of a control plane says to the one that leads: the certificate, in base64, that its caller has
+// shown. It is believed along with the replica's own token alone, which begins like this.
+inline constexpr std::string_view kCertificateHeader = "Sluice-Client-Certificate";
+inline constexpr std::string_view kReplicaTokenPrefix = "slp_";
+
 // What is waited for: "quiet", "settled", "all".
 constexpr std::string_view name_of(engine::Engine::Until until) {
   constexpr std::array<std::string_view, 3> kNames = {"quiet", "settled", "all"};

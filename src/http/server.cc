@@ -32,6 +32,7 @@
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
+#include <future>
 #include <limits>
 #include <thread>
 #include <unordered_map>
@@ -707,6 +708,18 @@ Result<std::unique_ptr<Server>> Server::start(Socket listening, Handler handler,
 Server::~Server() { stop(); }
 
 bool Server::is_stopping() const { return state_->stopping; }
+
+void Server::close() {
+  std::lock_guard lock(stop_mutex_);
+  if (!state_->mover.joinable()) return;
+  std::promise<void> closed;
+  asio::post(state_->io, [&] {
+    error_code ignored;
+    state_->acceptor->close(ignored);
+    closed.set_value();
+  });
+  closed.get_future().wait();
+}
 
 void Server::stop() {
   std::lock_guard lock(stop_mutex_);

@@ -66,6 +66,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // Takes no new connections from now on; returns once another process may listen in its place.
+  void close();
   // Takes no new connections and no new requests, ends streams, and returns when those under way are answered.
   void stop();
   bool is_stopping() const;

@@ -217,6 +217,39 @@ TEST_F(Servers, AnswersWhatIsUnderWayBeforeItStops) {
   EXPECT_EQ(connect_unix(path).error().code, Code::not_found);
 }
 
+TEST_F(Servers, OnceClosedAnotherOneListensInItsPlaceWhileItAnswers) {
+  std::atomic<bool> asked = false, go_on = false;
+  auto handler = [&](const Request&, const Peer&) -> Response {
+    asked = true;
+    EXPECT_TRUE(eventually([&] { return go_on.load(); }));
+    return {.body = "the first"};
+  };
+  auto listening = listen_tcp("127.0.0.1", 0);
+  ASSERT_TRUE(listening);
+  const uint16_t port = port_of(*listening);
+  auto first = Server::start(*std::move(listening), handler, clock);
+  auto under_way = Client::to_tcp("127.0.0.1", port, clock);
+  ASSERT_TRUE(under_way);
+  std::string heard;
+  std::thread waiting([&] {
+    auto answer = (*under_way)->send({.method = "GET", .target = "/"}, 60'000);
+    heard = answer ? answer->body : answer.error().message;
+  });
+  EXPECT_TRUE(eventually([&] { return asked.load(); }));
+  (*first)->close();
+  auto again = listen_tcp("127.0.0.1", port);
+  ASSERT_TRUE(again) << to_string(again.error());
+  auto second = Server::start(*std::move(again), echo, clock);
+  auto client = Client::to_tcp("127.0.0.1", port, clock);
+  EXPECT_EQ((*client)->send({.method = "GET", .target = "/"}, 60'000)->body, "GET /  1");
+  go_on = true;
+  waiting.join();
+  EXPECT_EQ(heard, "the first");
+  (*first)->close();  // of one that takes none already
+  (*first)->stop();
+  (*first)->close();
+}
+
 TEST_F(Servers, ThePiecesOfAPutAreTakenAsTheyCome) {
   start(
       [](const Request& request, const Peer&) {

@@ -12,6 +12,7 @@ Every action, every view and every other request that `sluice serve` answers, ma
 
 """
 ACTION, VIEW = "/v1/actions/", "/v1/views/"
+EACH_VIEW_TAKES = "at_least"
 
 
 def resolved(document, schema):
@@ -55,14 +56,15 @@ def page(document):
                 if method == "get":
                     asked = " ".join(each["name"] if each.get("required") else f"[{each['name']}]"
                                      for each in (resolved(document, one) for one in operation.get("parameters", []))
-                                     if each["in"] == "query")
+                                     if each["in"] == "query" and each["name"] != EACH_VIEW_TAKES)
                     views.append(f"| `{path.removeprefix(VIEW)}` | {text(operation['summary'])} | {cell(asked)} |")
             else:
                 others.append(f"| `{method.upper()} {path}` | {text(operation['summary'])} |")
     return (HEAD + "## Actions\n\n`POST /v1/actions/{Concept}/{action}`. Arguments in brackets may be left out. "
             "Each variant in which an action may end has a code.\n\n"
             "| action | | input | ends in |\n|---|---|---|---|\n" + "\n".join(actions)
-            + "\n\n## Views\n\n`GET /v1/views/{name}`.\n\n| view | | parameters |\n|---|---|---|\n" + "\n".join(views)
+            + "\n\n## Views\n\n`GET /v1/views/{name}`. Each takes `at_least` as well: a position that the answer must have seen."
+            "\n\n| view | | parameters |\n|---|---|---|\n" + "\n".join(views)
             + "\n\n## Everything else\n\n| request | |\n|---|---|\n" + "\n".join(others) + "\n")
 
 

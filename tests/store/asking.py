@@ -6,9 +6,9 @@ import socket
 
 
 def request(plane, method, target, body=None, headers=None):
-    connection = http.client.HTTPConnection("sluice", timeout=20)
+    connection = http.client.HTTPConnection("sluice", timeout=60)
     connection.sock = socket.socket(socket.AF_UNIX)
-    connection.sock.settimeout(20)
+    connection.sock.settimeout(60)
     try:
         connection.sock.connect(str(plane.home / "run/sluice.sock"))
         connection.request(method, target, None if body is None else json.dumps(body),

@@ -1,5 +1,7 @@
 // sluice serve, status and stop: the engine as a process of its own.
 #include <boost/json.hpp>
+#include <memory>
+#include <vector>
 
 #include "api/service.h"
 #include "base/clock.h"
@@ -71,16 +73,20 @@ bool follows(const Context& context) {
   return takes(context.given, "replica") && !context.given.text("replica").empty();
 }
 
-// False: somebody asked for the end.
-Result<bool> follow(Context& context, const host::Opening& opening, const host::CertificateOrders& certificates,
-                    const host::StopSignal& stop) {
-  auto following = host::Following::start(
-      opening,
-      {.listen = context.given.text("listen"), .certificates = certificates, .version = std::string(version().number)});
+using Followed = std::vector<std::unique_ptr<host::Following>>;
+
+// False: somebody asked for the end. `followed` answers to the end whoever has asked while others led.
+Result<bool> follow(Context& context, const host::Opening& opening, host::FollowingOrders orders,
+                    const host::StopSignal& stop, Followed& followed) {
+  auto following = host::Following::start(opening, std::move(orders));
   if (!following) return following.error();
   if (*following == nullptr) return true;
+  std::erase_if(followed, [](const auto& each) { return each->has_left(); });
+  followed.push_back(*std::move(following));
   tell_service(context.variables, "READY=1");
-  return (*following)->run(stop);
+  if (!followed.back()->run(stop)) return false;
+  followed.back()->make_way();
+  return true;
 }
 
 Result<Code> serve(Context& context) {
@@ -123,10 +129,16 @@ Result<Code> serve(Context& context) {
     if (deploys) return std::make_unique<deployer::Service>(std::move(parts), version().number, *means);
     return std::make_unique<api::Service>(std::move(parts), console::console_files());
   };
+  Followed followed;
   auto serving = [&]() -> Result<std::unique_ptr<host::Serving>> {
     while (true) {
       if (follows(context) && !opening->server) {
-        auto led = follow(context, *opening, certificates, *stop);
+        host::FollowingOrders orders{.listen = where,
+                                     .certificates = certificates,
+                                     .version = std::string(version().number),
+                                     .kit = *kit,
+                                     .make_service = make_service};
+        auto led = follow(context, *opening, std::move(orders), *stop, followed);
         if (!led) return led.error();
         if (!*led) return std::unique_ptr<host::Serving>();
       }
@@ -249,7 +261,18 @@ Result<Code> status(Context& context) {
 
 // --------------------------------------------------------------------------------------------------------- console
 
+// What is about this machine is not done here where somebody means another one.
+Result<void> must_be_here(const Context& context) {
+  const std::string server = context.given.text("server");
+  if (server.empty()) return {};
+  return Error{
+      .code = Code::usage,
+      .message = context.given.command->name + " is about this machine, and takes no --server; nothing was done",
+      .next = "run sluice " + context.given.command->name + " on the machine of " + server};
+}
+
 Result<Code> console_link(Context& context) {
+  if (auto here = must_be_here(context); !here) return here.error();
   auto home = home_of(context);
   if (!home) return home.error();
   RealClock clock;
@@ -278,6 +301,7 @@ Result<Code> console_link(Context& context) {
 // ------------------------------------------------------------------------------------------------------------ stop
 
 Result<Code> stop(Context& context) {
+  if (auto here = must_be_here(context); !here) return here.error();
   auto home = home_of(context);
   if (!home) return home.error();
   if (auto trusted = home->check("run"); !trusted) return trusted.error();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/views/subjects.h"
 #include "engine/journal/record_reader.h"
 #include "engine/journal/step.h"
@@ -205,7 +206,7 @@ Result<WhyDocument> why_of_subject(const HostReading& reading, deploy::views::Su
   return document;
 }
 
-Result<WhyDocument> read_why(const HostReading& reading, const WhyQuery& query) {
+Result<WhyDocument> explain(const HostReading& reading, const WhyQuery& query) {
   if (reading.position == 0) return nothing_has_run();
   if (query.about != kLatest) {
     auto subject = deploy::views::find_subject(reading, query.about, query.customer);
@@ -235,6 +236,16 @@ Result<WhyDocument> read_why(const HostReading& reading, const WhyQuery& query) 
                      .flow = to_string(found->flow.id),
                      .state = std::string(state_name(found->flow.status)),
                      .said = why_sentences(*flow, *at, query.rules)};
+}
+
+// With who leads, where several replicas of the control plane share the store.
+Result<WhyDocument> read_why(const HostReading& reading, const WhyQuery& query) {
+  auto document = explain(reading, query);
+  const auto* programs = reading.tools.find<deploy::local_runtime::LocalHost>();
+  if (document && programs != nullptr && !programs->machine().empty()) {
+    document->notes.push_back("The replica " + programs->machine() + " leads.");
+  }
+  return document;
 }
 
 }  // namespace
