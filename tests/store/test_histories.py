@@ -1,5 +1,5 @@
 """Three replicas under load while the one that leads is killed, paused and cut off from the database: what callers were
-told is linearizable. SLUICE_SOAK=1: 200 runs in place of 10."""
+told is linearizable. SLUICE_SOAK=1: 200 runs in place of 10; SLUICE_RUNS: so many."""
 
 import concurrent.futures
 import http.client
@@ -16,7 +16,7 @@ from relay import Relay
 
 from test_replicas import free_port, joined, named
 
-RUNS = 200 if os.environ.get("SLUICE_SOAK") else 10
+RUNS = int(os.environ.get("SLUICE_RUNS", 200 if os.environ.get("SLUICE_SOAK") else 10))
 KEYS = ["r0", "r1", "r2"]
 
 
