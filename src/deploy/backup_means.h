@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -34,7 +35,10 @@ class BackupMeans {
   // The same with its rows in a scratch store, journal and state compared there.
   virtual Result<Proven> drill(const std::string& folder) = 0;
 
+  // With the segments beside it that no other backup goes on from.
   virtual Result<void> remove(const std::string& folder) = 0;
+  // Those segments alone; says how many there were.
+  virtual Result<uint64_t> prune(const std::string& place) = 0;
   virtual bool is_there(const std::string& folder) = 0;
 
   // Archives into this folder from now on; an empty one ends that.
@@ -43,8 +47,17 @@ class BackupMeans {
     uint64_t position = 0;
     int64_t behind_s = 0;  // for how long the oldest commit that is not archived has waited
     std::string trouble;
+    uint64_t made = 0;  // how many backups the archive has made by itself
   };
   virtual Archived archived() = 0;
+
+  // A backup that lies in a folder, whoever has made it there.
+  struct Found {
+    std::string id, folder;
+    Made made;
+  };
+  // Those that this control plane's key has signed.
+  virtual Result<std::vector<Found>> found(const std::string& place) = 0;
 };
 
 }  // namespace sluice::deploy

@@ -80,7 +80,8 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
   EXPECT_EQ(
       found,
       "Access/noteUse Session/open Session/noteUse Session/endOf Webhook/notify Webhook/deliver "
-      "Webhook/noteSeen Approval/ask Approval/announce Approval/conclude Backup/restored Runtime/size Runtime/renew "
+      "Webhook/noteSeen Approval/ask Approval/announce Approval/conclude Backup/note Backup/noteTrouble "
+      "Backup/restored Runtime/size Runtime/renew "
       "Runtime/reload "
       "Runtime/makeStorage Runtime/unmakeStorage Runtime/forgetStorage Runtime/observed Runtime/stored "
       "Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/seek Env/step Credentials/issue Credentials/publish "

@@ -5,38 +5,18 @@
 
 #include "engine/journal/audit.h"
 #include "store/backup/backup.h"
-#include "store/sqlite_store.h"
+#include "store/scratch_store.h"
 
 namespace sluice::host {
 namespace {
 
-// A store that is thrown away at the end.
-class ScratchStore {
- public:
-  ScratchStore(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) { clear(); }
-  ~ScratchStore() {
-    store_.reset();
-    clear();
-  }
-  ScratchStore(const ScratchStore&) = delete;
-  ScratchStore& operator=(const ScratchStore&) = delete;
-
-  Result<store::Store*> open() {
-    auto opened = store::SqliteStore::open(disk_, path_);
-    if (!opened) return opened.error();
-    store_ = *std::move(opened);
-    return store_.get();
-  }
-
- private:
-  void clear() {
-    for (const char* each : {"", "-wal", ".lock", ".new"}) (void)disk_.remove(path_ + each);
-  }
-
-  Disk& disk_;
-  std::string path_;
-  std::unique_ptr<store::Store> store_;
-};
+deploy::BackupMeans::Made told(const store::BackupManifest& manifest, const std::string& signer) {
+  return {.position = manifest.position,
+          .at_ms = manifest.at_ms,
+          .bytes = manifest.rows.bytes + manifest.files.bytes,
+          .signer = signer,
+          .contents = manifest.rows.contents};
+}
 
 }  // namespace
 
@@ -70,20 +50,13 @@ Result<HomeBackups::Made> HomeBackups::create(const std::string& folder, const s
   if (auto made = disk_.make_folder(folder, 0700); !made && made.error().code != Code::conflict) return made.error();
   const std::string place = folder + "/" + id;
   const std::string signer = of->signer->public_key().key_id();
-  const auto told = [&](const store::BackupManifest& manifest) {
-    return Made{.position = manifest.position,
-                .at_ms = manifest.at_ms,
-                .bytes = manifest.rows.bytes + manifest.files.bytes,
-                .signer = signer,
-                .contents = manifest.rows.contents};
-  };
-  if (auto before = store::read_backup(disk_, place, signer)) return told(*before);
+  if (auto before = store::read_backup(disk_, place, signer)) return told(*before, signer);
   auto snapshot = of->store->read();
   if (!snapshot) return snapshot.error();
   auto made = store::write_backup({disk_, random_, of->home, *of->signer, recipient}, **snapshot, place,
                                   {.id = id, .at_ms = clock_.wall_ms(), .token = of->token});
   if (!made) return made.error();
-  return told(*made);
+  return told(*made, signer);
 }
 
 Result<HomeBackups::Proven> HomeBackups::verify(const std::string& folder) {
@@ -103,7 +76,7 @@ Result<HomeBackups::Proven> HomeBackups::drill(const std::string& folder) {
   if (!of) return of.error();
   auto manifest = store::read_backup(disk_, folder, of->signer->public_key().key_id());
   if (!manifest) return manifest.error();
-  ScratchStore scratch(disk_, of->home + "/store/drill.db");
+  store::ScratchStore scratch(disk_, of->home + "/store/drill.db");
   auto store = scratch.open();
   if (!store) return store.error();
   if (auto loaded = store::load_rows(disk_, folder, *manifest, **store); !loaded) return loaded.error();
@@ -131,7 +104,26 @@ Result<void> HomeBackups::remove(const std::string& folder) {
   auto removed = disk_.remove_folder(folder);
   if (!removed && removed.error().code != Code::not_found) return removed;
   auto synced = disk_.sync_folder(folder_of(folder));
-  return !synced && synced.error().code != Code::not_found ? synced : Result<void>();
+  if (!synced && synced.error().code == Code::not_found) return {};
+  if (!synced) return synced;
+  auto pruned = prune(folder_of(folder));
+  return pruned ? Result<void>() : Result<void>(pruned.error());
+}
+
+Result<uint64_t> HomeBackups::prune(const std::string& place) { return store::prune_segments(disk_, place); }
+
+Result<std::vector<HomeBackups::Found>> HomeBackups::found(const std::string& place) {
+  auto of = what();
+  if (!of) return of.error();
+  const std::string signer = of->signer->public_key().key_id();
+  auto backups = store::backups_in(disk_, place);
+  if (!backups) return backups.error();
+  std::vector<Found> all;
+  for (const store::KnownBackup& each : *backups) {
+    if (!store::read_backup(disk_, each.folder, signer)) continue;
+    all.push_back({.id = each.manifest.id, .folder = each.folder, .made = told(each.manifest, signer)});
+  }
+  return all;
 }
 
 bool HomeBackups::is_there(const std::string& folder) {
@@ -168,7 +160,7 @@ HomeBackups::Archived HomeBackups::archived() {
   const auto status = archive_->status();
   const int64_t since_ms = of_.store->waiting_since_ms();
   const int64_t behind_ms = since_ms == 0 ? 0 : clock_.wall_ms() - since_ms;
-  return {.position = status.position, .behind_s = behind_ms / 1'000, .trouble = status.trouble};
+  return {.position = status.position, .behind_s = behind_ms / 1'000, .trouble = status.trouble, .made = status.made};
 }
 
 }  // namespace sluice::host

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/disk.h"
@@ -47,9 +48,11 @@ class HomeBackups final : public deploy::BackupMeans {
   Result<Proven> verify(const std::string& folder) override;
   Result<Proven> drill(const std::string& folder) override;
   Result<void> remove(const std::string& folder) override;
+  Result<uint64_t> prune(const std::string& place) override;
   bool is_there(const std::string& folder) override;
   void archive(const std::string& folder, const std::string& recipient) override;
   Archived archived() override;
+  Result<std::vector<Found>> found(const std::string& place) override;
 
  private:
   void detach();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "backup.gen.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -233,6 +234,50 @@ std::vector<Finding> examine_all(const lang::Snapshot& snapshot, const std::func
   }
   for (const PackAnswers& each : pack_answers(snapshot, environment)) {
     if (auto wrong = examine_answers(disk(), environment, each)) found.push_back(*std::move(wrong));
+  }
+  return found;
+}
+
+namespace {
+
+constexpr int64_t kDay_ms = int64_t{24} * 3'600 * 1'000;
+constexpr int64_t kOldBackup_days = 7;
+constexpr int64_t kOldDrill_days = 30;
+
+int64_t days_since(int64_t at_ms, int64_t now_ms) { return std::max<int64_t>(0, now_ms - at_ms) / kDay_ms; }
+
+}  // namespace
+
+std::vector<Finding> examine_backups(const lang::Snapshot& snapshot, int64_t now_ms) {
+  lang::ReadOnlyRows rows(snapshot.rows_of("Backup"));
+  const backup::State state(rows);
+  const auto whole = state.whole();
+  std::vector<Finding> found;
+  std::optional<int64_t> newest_ms;
+  for (const auto& [unused, record] : state.all()) newest_ms = std::max(newest_ms.value_or(0), record.madeAt.ms);
+  if (!whole.trouble.empty()) {
+    found.push_back({Level::yellow,
+                     "nothing has been archived since " + utc_text(whole.troubleAt ? whole.troubleAt->ms : now_ms) +
+                         ": " + whole.trouble,
+                     "make room in " + whole.place + ", or make it writable; the archive then goes on by itself"});
+  }
+  if (!newest_ms) {
+    if (!whole.place.empty() && whole.trouble.empty()) {
+      found.push_back({Level::yellow, "there is no backup of the control plane yet", "Backup/create"});
+    }
+    return found;
+  }
+  if (const int64_t days = days_since(*newest_ms, now_ms); days >= kOldBackup_days) {
+    found.push_back({Level::yellow, "the newest backup of the control plane is " + std::to_string(days) + " days old",
+                     "Backup/create"});
+  }
+  if (!whole.drillProblem.empty()) {
+    found.push_back({Level::yellow, "the last drill of a backup failed: " + whole.drillProblem, "Backup/create"});
+  } else if (!whole.drilledAt) {
+    found.push_back({Level::yellow, "no backup has been restored for a trial yet", "Backup/drill"});
+  } else if (const int64_t days = days_since(whole.drilledAt->ms, now_ms); days >= kOldDrill_days) {
+    found.push_back(
+        {Level::yellow, "the last drill of a backup was " + std::to_string(days) + " days ago", "Backup/drill"});
   }
   return found;
 }

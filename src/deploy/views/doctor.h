@@ -34,6 +34,9 @@ std::vector<Finding> examine_all(const lang::Snapshot& snapshot, const std::func
 // What is wrong with how long the deployer's credential is good for, at this time.
 std::optional<Finding> examine_expiry(const lang::Snapshot& snapshot, const std::string& environment, int64_t now_ms);
 
+// What is wrong with the backups of the control plane, if it has any, and with their drills.
+std::vector<Finding> examine_backups(const lang::Snapshot& snapshot, int64_t now_ms);
+
 // How an environment is, by the worst that was found.
 enum class HealthNow { green, yellow, red };
 BOOST_DESCRIBE_ENUM(HealthNow, green, yellow, red)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backup.gen.h"
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
@@ -55,6 +56,37 @@ TEST_F(DoctorTest, FirstWeek22FindsAClockThatWasSet) {
             "set the system's clock right; if it is right, correct the recorded time with audit correct-clock");
   jump(true);
   EXPECT_EQ(found(), "");
+}
+
+TEST_F(DoctorTest, SaysHowOldBackupsAndDrillsAre) {
+  constexpr int64_t kDay = int64_t{24} * 3'600 * 1'000;
+  backup::State state(rows.rows);
+  const auto told = [&](int64_t now_ms) {
+    std::string text;
+    for (const Finding& each : examine_backups(rows, now_ms)) text += each.what + " -> " + each.next + "\n";
+    return text;
+  };
+  EXPECT_EQ(told(0), "") << "nobody asked for backups";
+  state.put_whole({.place = "/backups"});
+  EXPECT_EQ(told(0), "there is no backup of the control plane yet -> Backup/create\n");
+  state.put(backup::BackupId("a"), {.folder = "/backups/a", .madeAt = {kDay}});
+  EXPECT_EQ(told(kDay), "no backup has been restored for a trial yet -> Backup/drill\n");
+  state.put_whole({.place = "/backups", .drilledAt = lang::DateTime{kDay}});
+  EXPECT_EQ(told(7 * kDay), "");
+  EXPECT_EQ(told(8 * kDay), "the newest backup of the control plane is 7 days old -> Backup/create\n");
+  EXPECT_EQ(told(31 * kDay),
+            "the newest backup of the control plane is 30 days old -> Backup/create\n"
+            "the last drill of a backup was 30 days ago -> Backup/drill\n");
+  state.put_whole({.place = "/backups",
+                   .drilledAt = lang::DateTime{kDay},
+                   .drillProblem = "/backups/a/rows is damaged",
+                   .trouble = "cannot write /backups/x: No space left on device",
+                   .troubleAt = lang::DateTime{0}});
+  EXPECT_EQ(
+      told(2 * kDay),
+      "nothing has been archived since 1970-01-01T00:00:00.000Z: cannot write /backups/x: No space left on device "
+      "-> make room in /backups, or make it writable; the archive then goes on by itself\n"
+      "the last drill of a backup failed: /backups/a/rows is damaged -> Backup/create\n");
 }
 
 TEST_F(DoctorTest, ReadsTheRevocationList) {

@@ -60,19 +60,23 @@ void Archive::run() {
 Result<void> Archive::prepare() {
   ready_ = false;
   std::string line;
+  bool known_here = false;
   {
     auto snapshot = parts_.store.read();
     if (!snapshot) return snapshot.error();
     auto known = (*snapshot)->meta(kArchiveLine);
     if (!known) return known.error();
+    auto place = (*snapshot)->meta(kArchiveFolder);
+    if (!place) return place.error();
+    known_here = !known->value_or("").empty() && *place == order_.folder;
     RealClock clock;
-    line = !known->value_or("").empty() ? **known : to_string(UlidSource(clock, parts_.random).next());
+    line = known_here ? **known : to_string(UlidSource(clock, parts_.random).next());
   }
   const std::string signer = parts_.signer.public_key().key_id();
   auto backups = backups_in(parts_.disk, order_.folder);
   if (!backups) return backups.error();
   std::optional<uint64_t> archived;
-  ArchiveStatus reached;
+  ArchiveStatus reached = status();
   for (const KnownBackup& each : *backups) {
     if (each.manifest.line != line || !read_backup(parts_.disk, each.folder, signer)) continue;
     auto segments = segments_after(parts_.disk, order_.folder, line, each.manifest.batch, signer);
@@ -82,7 +86,9 @@ Result<void> Archive::prepare() {
     reached.position = segments->empty() ? each.manifest.position : segments->back().manifest.position;
     reached.at_ms = segments->empty() ? each.manifest.at_ms : segments->back().manifest.at_ms;
   }
-  auto goes_on = parts_.store.begin(line, archived.value_or(0));
+  // A disk that is not mounted must not be taken for an empty folder, and a backup written beneath it.
+  if (known_here && backups->empty()) return lost();
+  auto goes_on = parts_.store.begin(line, archived.value_or(0), order_.folder);
   if (!goes_on) return goes_on.error();
   if (!archived || !*goes_on) {
     auto snapshot = parts_.store.read();
@@ -95,10 +101,15 @@ Result<void> Archive::prepare() {
     auto made = write_backup(maker(), **snapshot, order_.folder + "/" + id,
                              {.id = id, .at_ms = parts_.clock.wall_ms(), .token = parts_.token});
     if (!made) return made.error();
-    reached = {.position = made->position, .at_ms = made->at_ms, .trouble = ""};
-    goes_on = parts_.store.begin(line, made->batch);
+    reached.position = made->position;
+    reached.at_ms = made->at_ms;
+    ++reached.made;
+    goes_on = parts_.store.begin(line, made->batch, order_.folder);
     if (!goes_on) return goes_on.error();
     if (!*goes_on) return Error{.message = "more was committed than the archive keeps while the backup was made"};
+  }
+  for (const std::string& each : {order_.folder + "/segments", segments_folder(order_.folder, line)}) {
+    if (auto there = parts_.disk.make_folder(each, 0700); !there && there.error().code != Code::conflict) return there;
   }
   line_ = line;
   position_before_ = reached.position;
@@ -115,7 +126,19 @@ Result<void> Archive::prepare() {
   return {};
 }
 
+Error Archive::lost() const {
+  return {.code = Code::unavailable,
+          .message = order_.folder + " has lost what was archived there",
+          .next = "mount it again, or begin anew there with sluice backup create"};
+}
+
 Result<void> Archive::write(const std::vector<ArchivingStore::Archived>& batches) {
+  auto there = parts_.disk.exists(segments_folder(order_.folder, line_));
+  if (!there) return there.error();
+  if (!*there) {
+    ready_ = false;
+    return lost();
+  }
   auto now = files_of_home(parts_.disk, parts_.home);
   if (!now) return now.error();
   SegmentManifest manifest{.line = line_,

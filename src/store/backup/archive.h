@@ -46,6 +46,7 @@ struct ArchiveStatus {
   uint64_t position = 0;  // up to which it is archived
   int64_t at_ms = 0;      // when that was committed
   std::string trouble;    // why it does not go on; empty: it does
+  uint64_t made = 0;      // backups that it has made by itself
 };
 
 class Archive {
@@ -61,6 +62,7 @@ class Archive {
  private:
   void run();
   Result<void> prepare();
+  Error lost() const;
   Result<void> write(const std::vector<ArchivingStore::Archived>& batches);
   BackupMaker maker() const { return {parts_.disk, parts_.random, parts_.home, parts_.signer, order_.recipient}; }
 

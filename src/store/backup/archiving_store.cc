@@ -25,7 +25,7 @@ std::string frame_of(uint64_t number, int64_t at_ms, uint64_t position, const Ba
 
 }  // namespace
 
-Result<bool> ArchivingStore::begin(const std::string& line, uint64_t archived) {
+Result<bool> ArchivingStore::begin(const std::string& line, uint64_t archived, const std::string& folder) {
   const std::lock_guard committing(committing_);
   auto snapshot = below_->read();
   if (!snapshot) return snapshot.error();
@@ -34,8 +34,10 @@ Result<bool> ArchivingStore::begin(const std::string& line, uint64_t archived) {
   auto text = (*snapshot)->meta(kArchiveNewest);
   if (!text) return text.error();
   const uint64_t newest = std::strtoull(text->value_or("0").c_str(), nullptr, 10);
-  if (*known_line != line) {
-    auto kept = below_->commit({.meta = {{std::string(kArchiveLine), line}}});
+  auto known_folder = (*snapshot)->meta(kArchiveFolder);
+  if (!known_folder) return known_folder.error();
+  if (*known_line != line || *known_folder != folder) {
+    auto kept = below_->commit({.meta = {{std::string(kArchiveLine), line}, {std::string(kArchiveFolder), folder}}});
     if (!kept) return kept.error();
   }
   const std::lock_guard guard(mutex_);

@@ -40,8 +40,8 @@ class ArchivingStore final : public Store {
   };
 
   // Archives from the next batch on, and what is in the ring beyond `archived`. False: the ring does not go back so
-  // far, and a backup is needed.
-  Result<bool> begin(const std::string& line, uint64_t archived);
+  // far, and a backup is needed. The folder is kept beside the line.
+  Result<bool> begin(const std::string& line, uint64_t archived, const std::string& folder = "");
   // Keeps what is committed from now on if somebody has begun to archive this store, in this process or before.
   Result<void> resume();
   // Nothing is archived any more; what follows begins another line.

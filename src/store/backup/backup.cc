@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
+#include <map>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -194,6 +196,34 @@ Result<void> clear_file(Disk& disk, const std::string& path) {
   return !removed && removed.error().code != Code::not_found ? removed : Result<void>();
 }
 
+bool is_manifest(std::string_view name) { return name.ends_with(".json"); }
+
+// Those of one line that end with this batch or before; without one the whole line. Manifests go first: frames without
+// one are nothing.
+Result<uint64_t> prune_line(Disk& disk, const std::string& place, std::optional<uint64_t> batch) {
+  auto entries = disk.list(place);
+  if (!entries) return entries.error();
+  // A segment ends where the next one begins; of the last one nobody knows, so it stays as long as its line is needed.
+  uint64_t kept_from = std::numeric_limits<uint64_t>::max();
+  if (batch) {
+    kept_from = 0;
+    for (const FolderEntry& each : *entries) {
+      const uint64_t from = std::strtoull(each.name.c_str(), nullptr, 10);
+      if (is_manifest(each.name) && from <= *batch + 1) kept_from = std::max(kept_from, from);
+    }
+  }
+  uint64_t removed = 0;
+  std::ranges::stable_sort(*entries, {}, [](const FolderEntry& each) { return !is_manifest(each.name); });
+  for (const FolderEntry& each : *entries) {
+    if (batch && (each.name == "operator.pub" || std::strtoull(each.name.c_str(), nullptr, 10) >= kept_from)) continue;
+    if (auto gone = disk.remove(place + "/" + each.name); !gone) return gone.error();
+    if (is_manifest(each.name)) ++removed;
+  }
+  if (batch) return removed;
+  if (auto gone = disk.remove_folder(place); !gone) return gone.error();
+  return removed;
+}
+
 std::string number_of(uint64_t batch) {
   std::array<char, 24> text{};
   const int size = std::snprintf(text.data(), text.size(), "%020llu", static_cast<unsigned long long>(batch));
@@ -373,7 +403,8 @@ Result<std::vector<KnownBackup>> backups_in(Disk& disk, const std::string& folde
 }
 
 Result<std::vector<KnownSegment>> segments_after(Disk& disk, const std::string& folder, const std::string& line,
-                                                 uint64_t batch, const std::string& signer) {
+                                                 uint64_t batch, const std::string& signer,
+                                                 std::vector<std::string>* unread) {
   std::vector<KnownSegment> all;
   const std::string place = segments_folder(folder, line);
   auto entries = disk.list(place);
@@ -388,14 +419,40 @@ Result<std::vector<KnownSegment>> segments_after(Disk& disk, const std::string& 
   for (const FolderEntry& each : std::ranges::subrange(begin, entries->end())) {
     const std::string path = place + "/" + each.name;
     auto manifest = read_signed<SegmentManifest>(disk, path, kSegmentType, place + "/operator.pub", signer);
+    if (manifest && manifest->line != line) manifest = not_signed(path, signer);
+    if (!manifest && unread != nullptr) {
+      unread->push_back(path);
+      continue;
+    }
     if (!manifest) return manifest.error();
-    if (manifest->line != line) return not_signed(path, signer);
     if (manifest->to <= known) continue;
-    if (manifest->from > known + 1) break;
+    if (manifest->from > known + 1 && unread == nullptr) break;
     known = manifest->to;
     all.push_back({path, *std::move(manifest)});
   }
   return all;
+}
+
+Result<uint64_t> prune_segments(Disk& disk, const std::string& folder) {
+  auto backups = backups_in(disk, folder, true);
+  if (!backups) return backups.error();
+  std::map<std::string, uint64_t> oldest;  // by line: the batch that its oldest backup ends with
+  for (const KnownBackup& each : *backups) {
+    auto [at, is_new] = oldest.emplace(each.manifest.line, each.manifest.batch);
+    if (!is_new) at->second = std::min(at->second, each.manifest.batch);
+  }
+  auto lines = disk.list(folder + "/segments");
+  if (!lines && lines.error().code == Code::not_found) return uint64_t{0};
+  if (!lines) return lines.error();
+  uint64_t removed = 0;
+  for (const FolderEntry& line : *lines) {
+    auto base = oldest.find(line.name);
+    auto of_line = prune_line(disk, folder + "/segments/" + line.name,
+                              base == oldest.end() ? std::nullopt : std::optional(base->second));
+    if (!of_line) return of_line.error();
+    removed += *of_line;
+  }
+  return removed;
 }
 
 Result<void> write_segment(const BackupMaker& maker, const std::string& folder, SegmentManifest manifest,

@@ -37,6 +37,8 @@ inline constexpr std::string_view kArchiveNewest = "archive.newest";  // the las
 inline constexpr std::string_view kArchiveLine =
     "archive.line";  // the segments that go on behind each other; empty: nothing is archived
 
+inline constexpr std::string_view kArchiveFolder = "archive.folder";  // where its segments go
+
 struct BackupManifest {
   std::string schema = "sluice.backup.v1";
   std::string id;
@@ -113,11 +115,17 @@ struct KnownSegment {
   SegmentManifest manifest;
 };
 // Of one line behind a batch, in order, each signed by the signer. `verification_failed` for one that is not; those
-// after a gap are left out.
+// after a gap are left out. With `unread` gaps are passed over, and it gets the manifests that cannot be believed.
 Result<std::vector<KnownSegment>> segments_after(Disk& disk, const std::string& folder, const std::string& line,
-                                                 uint64_t batch, const std::string& signer);
+                                                 uint64_t batch, const std::string& signer,
+                                                 std::vector<std::string>* unread = nullptr);
 Result<void> write_segment(const BackupMaker& maker, const std::string& folder, SegmentManifest manifest,
                            const std::function<Result<void>(FrameWriter& to, const crypto::Aead& key)>& fill);
+// Removes the segments in a folder of backups that none of its backups goes on from: those of lines without a backup,
+// and those that are in the oldest backup of their line. No moment is lost by that, and no revocation: what they
+// revoked is in each backup that is left. Says how many there were. An error, and nothing more is removed, if a
+// manifest there cannot be read.
+Result<uint64_t> prune_segments(Disk& disk, const std::string& folder);
 // "segments/LINE" in a folder of backups.
 std::string segments_folder(const std::string& folder, const std::string& line);
 

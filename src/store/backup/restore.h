@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/disk.h"
 #include "base/result.h"
@@ -42,10 +43,21 @@ struct Restored {
   int64_t at_ms = 0;
   uint64_t segments = 0;  // that were read
   uint64_t known_to = 0;  // the last position that anything here knows of
+  // Manifests of segments beyond the moment that are damaged: what was revoked there is not known.
+  std::vector<std::string> unread = {};
 };
 
-// Everything is verified before anything is written. `later` is given each record of the journal beyond the moment.
+// Everything up to the moment is verified before anything is written; a segment that is damaged or missing before it is
+// an error. `later` is given each record of the journal beyond the moment.
 Result<Restored> restore(const RestoreFrom& from, const KnownBackup& backup, const RestoreMoment& moment, Store& store,
                          const std::function<void(const JournalRow&)>& later);
+
+// What else the folder knows beyond a position: the newest backup of each other line, and of the restored line if it is
+// beyond all that was read of it (nothing was archived for a time).
+Result<std::vector<KnownBackup>> later_backups(const RestoreFrom& from, const KnownBackup& restored_from,
+                                               const Restored& restored);
+// Gives `later` each record that is archived behind such a backup, and adds to what is known and what is unread.
+Result<void> read_segments(const RestoreFrom& from, const KnownBackup& backup, Restored& restored,
+                           const std::function<void(const JournalRow&)>& later);
 
 }  // namespace sluice::store

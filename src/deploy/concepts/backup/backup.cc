@@ -4,6 +4,7 @@
 #include "base/terminal.h"
 #include "crypto/recipient.h"
 #include "deploy/backup_means.h"
+#include "deploy/backup_retention.h"
 #include "deploy/concepts/backup/backup_work.h"
 
 namespace sluice::deploy::backup {
@@ -61,11 +62,22 @@ Configure::Result Backup::configure(const Configure& ask, State& state) {
     }
   }
   if (ask.limit && *ask.limit < 1) return Configure::Invalid{.message = "the limit is at least 1"};
+  if (ask.keep.value_or(0) < 0 || ask.keepDays.value_or(0) < 0) {
+    return Configure::Invalid{.message = "keep and keepDays are at least 0, which keeps everything"};
+  }
+  // Another folder has other backups, and says nothing yet of what may be removed there.
+  const bool moved = whole.place != ask.folder;
   whole.place = ask.folder;
   whole.recipient = ask.recipient;
   if (ask.limit) whole.limit = *ask.limit;
+  if (ask.keep || moved) whole.keep = ask.keep.value_or(0);
+  if (ask.keepDays || moved) whole.keepDays = ask.keepDays.value_or(0);
   state.put_whole(whole);
-  return Configure::Ok{.folder = whole.place, .recipient = whole.recipient, .limit = limit_of(whole)};
+  return Configure::Ok{.folder = whole.place,
+                       .recipient = whole.recipient,
+                       .limit = limit_of(whole),
+                       .keep = whole.keep,
+                       .keepDays = whole.keepDays};
 }
 
 Create::Begun Backup::begin_create(const Create& ask, State& state) {
@@ -121,11 +133,18 @@ List::Performed Backup::perform_list(const ListWork&, Effect& effect) {
   List::Ok ok{.folder = whole.place,
               .recipient = whole.recipient,
               .limit = limit_of(whole),
+              .keep = whole.keep,
+              .keepDays = whole.keepDays,
               .archived = static_cast<int64_t>(archived.position),
               .behind = archived.behind_s,
               .trouble = archived.trouble,
               .drilledAt = whole.drilledAt,
-              .drilled = whole.drilled};
+              .drilled = whole.drilled,
+              .drillProblem = whole.drillProblem};
+  if (const auto kept = backups_in_place(state); !kept.empty()) {
+    ok.since = kept.front().position;
+    ok.sinceAt = lang::DateTime{kept.front().made_ms};
+  }
   for (const auto& [id, record] : state.all()) {
     ok.backups.push_back({.backup = id.text(),
                           .folder = record.folder,
@@ -184,10 +203,14 @@ Drill::Performed Backup::perform_drill(const DrillWork& work, Effect& effect) {
 }
 
 Drill::Outcome Backup::finish_drill(const Drill&, const Drill::Outcome& outcome, State& state) {
+  BackupWhole whole = state.whole();
   if (const auto* ok = get_if<Drill::Ok>(&outcome)) {
-    BackupWhole whole = state.whole();
     whole.drilledAt = state.now();
     whole.drilled = ok->backup.text();
+    whole.drillProblem = "";
+    state.put_whole(whole);
+  } else if (const auto* damaged = get_if<Drill::Damaged>(&outcome)) {
+    whole.drillProblem = damaged->message;
     state.put_whole(whole);
   }
   if (ended_of(outcome) != Drill::Ended::engine) return outcome;
@@ -197,6 +220,11 @@ Drill::Outcome Backup::finish_drill(const Drill&, const Drill::Outcome& outcome,
 Remove::Begun Backup::begin_remove(const Remove& ask, State& state) {
   auto record = state.get(ask.backup);
   if (!record) return Remove::Result(Remove::NotFound{.backup = ask.backup, .message = none_such(ask.backup)});
+  if (const auto all = backups_in_place(state); !all.empty() && all.back().id == ask.backup.text()) {
+    return Remove::Result(
+        Remove::Needed{.backup = ask.backup,
+                       .message = "the archive goes on from this backup, the newest one; make another one first"});
+  }
   return RemoveWork{.backup = ask.backup.text(), .folder = record->folder};
 }
 
@@ -210,6 +238,58 @@ Remove::Outcome Backup::finish_remove(const Remove& ask, const Remove::Outcome& 
   if (get_if<Remove::Ok>(&outcome) != nullptr) state.erase(ask.backup);
   if (ended_of(outcome) != Remove::Ended::engine) return outcome;
   return Remove::Failed{.backup = ask.backup, .message = reason_of(outcome)};
+}
+
+Prune::Begun Backup::begin_prune(const Prune&, State& state) {
+  PruneWork work{.place = state.whole().place};
+  if (work.place.empty()) return Prune::Result(Prune::Ok{});
+  for (const KeptBackup& each : outdated(state, state.now().ms)) {
+    work.backups.push_back(each.id);
+    work.folders.push_back(each.folder);
+  }
+  if (!work.backups.empty()) work.base = backups_in_place(state)[work.backups.size()].folder;
+  return work;
+}
+
+Prune::Performed Backup::perform_prune(const PruneWork& work, Effect& effect) {
+  auto& means = effect.tool<BackupMeans>();
+  if (!work.base.empty() && !means.is_there(work.base)) {
+    return Prune::Failed{.message = "nothing was removed: " + work.base + ", which would be the oldest, is not there"};
+  }
+  for (const std::string& each : work.folders) {
+    if (auto removed = means.remove(each); !removed) return Prune::Failed{.message = to_string(removed.error())};
+  }
+  auto pruned = means.prune(work.place);
+  if (!pruned) return Prune::Failed{.message = to_string(pruned.error())};
+  return Prune::Ok{.removed = work.backups, .segments = static_cast<int64_t>(*pruned)};
+}
+
+Prune::Outcome Backup::finish_prune(const Prune&, const Prune::Outcome& outcome, State& state) {
+  if (const auto* ok = get_if<Prune::Ok>(&outcome)) {
+    for (const std::string& each : ok->removed) state.erase(BackupId(each));
+  }
+  if (ended_of(outcome) != Prune::Ended::engine) return outcome;
+  return Prune::Failed{.message = reason_of(outcome)};
+}
+
+Note::Result Backup::note(const Note& ask, State& state) {
+  if (!state.has(ask.backup)) {
+    state.put(ask.backup, {.folder = ask.folder,
+                           .position = ask.position,
+                           .madeAt = ask.madeAt,
+                           .bytes = ask.bytes,
+                           .signer = ask.signer,
+                           .contents = ask.contents});
+  }
+  return Note::Ok{.backup = ask.backup};
+}
+
+NoteTrouble::Result Backup::note_trouble(const NoteTrouble& ask, State& state) {
+  BackupWhole whole = state.whole();
+  whole.trouble = ask.message;
+  whole.troubleAt = ask.message.empty() ? std::nullopt : std::optional(state.now());
+  state.put_whole(whole);
+  return NoteTrouble::Ok{.message = ask.message};
 }
 
 Restored::Result Backup::restored(const Restored& ask, State& state) {

@@ -24,6 +24,10 @@ class CountingMeans final : public BackupMeans {
   }
   Result<Proven> drill(const std::string& folder) override { return verify(folder); }
   Result<void> remove(const std::string&) override { return trouble ? Result<void>(*trouble) : Result<void>(); }
+  Result<uint64_t> prune(const std::string&) override {
+    return trouble ? Result<uint64_t>(*trouble) : Result<uint64_t>(3);
+  }
+  Result<std::vector<Found>> found(const std::string&) override { return std::vector<Found>(); }
   bool is_there(const std::string&) override { return !trouble; }
   void archive(const std::string&, const std::string&) override {}
   Archived archived() override {
@@ -104,6 +108,35 @@ TEST_F(BackupTest, AreProvenOrNot) {
   EXPECT_TRUE(harness.invoke(Remove{.backup = id}).is<Remove::Failed>());
   EXPECT_TRUE(create().is<Create::Failed>());
   EXPECT_TRUE(harness.invoke(List{}).is<List::Failed>());
+}
+
+TEST_F(BackupTest, GoWhenNothingNeedsThemAnyMore) {
+  EXPECT_TRUE(harness.invoke(Prune{}).as<Prune::Ok>().removed.empty());
+  harness.invoke(Configure{.folder = "/backups", .recipient = recipient(), .keep = 1}).as<Configure::Ok>();
+  EXPECT_TRUE(harness.invoke(Configure{.folder = "/b", .recipient = recipient(), .keep = -1}).is<Configure::Invalid>());
+  const auto first = create().as<Create::Ok>();
+  harness.invoke(
+      Note{.backup = BackupId("zz"), .folder = "/backups/zz", .position = 9, .madeAt = harness.rows().now()});
+  EXPECT_EQ(harness.invoke(Remove{.backup = BackupId("zz")}).as<Remove::Needed>().message,
+            "the archive goes on from this backup, the newest one; make another one first");
+  means.trouble = Error{.code = Code::denied, .message = "the folder cannot be read"};
+  EXPECT_EQ(harness.invoke(Prune{}).as<Prune::Failed>().message,
+            "nothing was removed: /backups/zz, which would be the oldest, is not there");
+  means.trouble = std::nullopt;
+  const auto pruned = harness.invoke(Prune{}).as<Prune::Ok>();
+  EXPECT_EQ(pruned.removed, std::vector<std::string>{first.backup.text()});
+  EXPECT_EQ(pruned.segments, 3);
+  const auto listed = harness.invoke(List{}).as<List::Ok>();
+  ASSERT_EQ(listed.backups.size(), 1U);
+  EXPECT_EQ(listed.since, 9);
+  EXPECT_EQ(listed.keep, 1);
+}
+
+TEST_F(BackupTest, TheirTroubleIsKeptUntilItIsOver) {
+  EXPECT_EQ(harness.invoke(NoteTrouble{.message = "full"}).as<NoteTrouble::Ok>().message, "full");
+  EXPECT_EQ(State(harness.rows()).whole().trouble, "full");
+  harness.invoke(NoteTrouble{});
+  EXPECT_FALSE(State(harness.rows()).whole().troubleAt);
 }
 
 TEST_F(BackupTest, ARestoreIsKept) {

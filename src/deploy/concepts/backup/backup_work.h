@@ -34,4 +34,12 @@ struct RemoveWork {
 };
 BOOST_DESCRIBE_STRUCT(RemoveWork, (), (backup, folder))
 
+// What keep and keepDays do not need.
+struct PruneWork {
+  std::string place;
+  std::string base;  // the oldest that is kept; empty: nothing is outdated
+  std::vector<std::string> backups, folders;
+};
+BOOST_DESCRIBE_STRUCT(PruneWork, (), (place, base, backups, folders))
+
 }  // namespace sluice::deploy::backup

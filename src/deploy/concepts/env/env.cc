@@ -407,6 +407,7 @@ Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
     if (auto away = views::examine_pods(effect.read(), work.environment, *cluster)) found.push_back(*std::move(away));
   }
   if (auto late = views::examine_expiry(effect.read(), work.environment, work.at_ms)) found.push_back(*std::move(late));
+  for (auto& each : views::examine_backups(effect.read(), work.at_ms)) found.push_back(std::move(each));
   for (const views::Finding& each : found) {
     bool red = each.level == views::Finding::Level::red;
     ok.status = red ? EnvStatus::red : std::max(ok.status, EnvStatus::yellow);
