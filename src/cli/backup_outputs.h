@@ -23,7 +23,18 @@ struct Restored {
   std::string contents;  // the digest of all rows
   int64_t knownTo = 0, history = 0, revoked = 0;
   std::vector<std::string> mayHaveHappened;
+  std::vector<std::string> unread;  // damaged beyond the moment
 };
-BOOST_DESCRIBE_STRUCT(Restored, (), (backup, position, at, contents, knownTo, history, revoked, mayHaveHappened))
+BOOST_DESCRIBE_STRUCT(Restored, (),
+                      (backup, position, at, contents, knownTo, history, revoked, mayHaveHappened, unread))
+
+struct StoreUpgraded {
+  int64_t from = 0, to = 0;  // the same: it was in this format already
+  std::string backup;        // of the last upgrade; empty: there was none
+  std::string signer;
+  int64_t position = 0;
+  std::string at;
+};
+BOOST_DESCRIBE_STRUCT(StoreUpgraded, (), (from, to, backup, signer, position, at))
 
 }  // namespace sluice::cli::outputs

@@ -178,18 +178,21 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
   }
   if (hold) opened->lock.emplace(*std::move(hold));
   if (opening.store) {
-    if (auto done = open_postgres_home(opening, clock, *opened); !done) return done.error();
+    if (auto done = open_postgres_home(opening, clock, *opened, access.older); !done) return done.error();
     return opened;
   }
   Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
-  auto store = store::SqliteStore::open(disk, path);
+  store::SqliteOptions options;
+  options.older = access.older;
+  auto store = store::SqliteStore::open(disk, path, options);
   if (!store && access.only_read && !opened->overlay && is_unwritable(store.error())) {
     // What was left to be moved from the log into the tables finds no room there.
     opening.narrator.detail("the store cannot be written, so it is only read: " + store.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
-    store = store::SqliteStore::open(*opened->overlay, path);
+    store = store::SqliteStore::open(*opened->overlay, path, options);
   }
   if (!store) return store.error();
+  opened->format = store->get();
   opened->store = *std::move(store);
   return opened;
 }

@@ -51,6 +51,7 @@ struct HomeStore {
   // If the home cannot be written, or another process has the store: nothing is written, and there is no lock.
   std::unique_ptr<store::OverlayDisk> overlay;
   std::unique_ptr<store::Store> store;
+  store::StoreFormat* format = nullptr;                // of the store
   std::string owner;                                   // of the home, as a caller: "uid:1000"
   store::postgres::PostgresStore* postgres = nullptr;  // the store, if it is in PostgreSQL
   std::unique_ptr<Mirrored> mirrored;                  // likewise
@@ -69,6 +70,7 @@ struct StoreAccess {
   MakeStore make = MakeStore::no;
   bool only_read = false;  // where nothing can be written it is opened all the same; what would be is forgotten
   bool as_copy = false;    // with only_read: the owner does not wait for another process, but reads a copy
+  store::OlderFormat older = store::OlderFormat::refused;
 };
 
 // Null if there is no store and none is to be made. Fails with `conflict` if another process holds it for too long.

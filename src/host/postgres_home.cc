@@ -83,7 +83,7 @@ Result<void> store_cluster_key(Disk& disk, const Home& home, const crypto::Secre
   return stored;
 }
 
-Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool follow) {
+Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool follow, store::OlderFormat older) {
   auto known = read_postgres_home(opening.disk, opening.home);
   if (!known) return known.error();
   PostgresHome home = known->value_or(PostgresHome());
@@ -115,6 +115,7 @@ Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool 
                                                      .url = opening.store->url,
                                                      .follow = follow,
                                                      .seen = home.seen,
+                                                     .older = older,
                                                      .store_id = bytes_of_hex(home.store),
                                                      .admit = admit});
   if (!store) return store.error();
@@ -125,17 +126,18 @@ Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool 
   return OpenedPostgres{*std::move(store), *std::move(key), std::move(peer_token)};
 }
 
-Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore& opened) {
+Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore& opened, store::OlderFormat older) {
   auto* mirror = opening.concepts.tools.find<store::MirroredDisk>();
   if (mirror == nullptr) {
     return Error{.code = Code::unavailable, .message = "this program keeps its store in the home alone"};
   }
-  auto postgres = open_postgres(opening, clock, false);
+  auto postgres = open_postgres(opening, clock, false, older);
   if (!postgres) return postgres.error();
   auto& store = *postgres->store;
   if (auto set = store.set_key_check(key_check_of(postgres->key)); !set) return set;
   if (auto attached = mirror->attach(store, opening.home.root().string(), postgres->key); !attached) return attached;
   opened.postgres = &store;
+  opened.format = &store;
   opened.store = std::move(postgres->store);
   opened.peer_token = std::move(postgres->peer_token);
   opened.mirrored = std::make_unique<Mirrored>(*mirror);

@@ -38,9 +38,10 @@ struct OpenedPostgres {
 };
 // Opens the store that the opening names, to lead or to follow; the clock must outlive it. The first one that leads
 // makes the cluster's key.
-Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool follow);
+Result<OpenedPostgres> open_postgres(const Opening& opening, Clock& clock, bool follow,
+                                     store::OlderFormat older = store::OlderFormat::refused);
 // The same to lead, and brings the home up to it.
-Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore& opened);
+Result<void> open_postgres_home(const Opening& opening, Clock& clock, HomeStore& opened, store::OlderFormat older);
 
 // The cluster's key, for a home that joins; empty if this home has none.
 Result<crypto::SecretBuffer> cluster_key(Disk& disk, const Home& home);

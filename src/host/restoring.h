@@ -27,7 +27,7 @@ struct RestoreOrder {
   store::RestoreMoment moment = {};
   // Only moved: nothing is raised, as nobody has seen anything later.
   bool moved = false;
-  std::string history_of = {};  // a store.db whose later records are kept; empty: none
+  std::string history_of = {};  // a store.db or postgresql://… whose later records are kept; empty: none
 };
 
 struct RestoreReport {
@@ -39,6 +39,7 @@ struct RestoreReport {
   uint64_t history = 0;               // later records that are kept
   uint64_t revoked = 0;               // revocations that are made again
   std::vector<std::string> may_have;  // effects that may have happened after the moment
+  std::vector<std::string> unread;    // damaged beyond the moment: what was revoked there is not known
 };
 
 Result<RestoreReport> restore_home(const Opening& opening, Clock& clock, const RestoreOrder& order);

@@ -2,11 +2,12 @@
 // long values of look-ups are found by their digest.
 #include "store/postgres_schema.h"
 
+#include <array>
+
 namespace sluice::store::postgres {
 namespace {
 
-constexpr int64_t kFormat = 1;
-
+// Format 1.
 constexpr const char* kCreate = R"sql(
 CREATE SCHEMA sluice;
 CREATE TABLE sluice.fence (
@@ -53,23 +54,62 @@ BEGIN
 END $$;
 )sql";
 
+struct Step {
+  int to = 0;
+  const char* statement = nullptr;
+};
+
+// Each leads on from what the one before has left. What a snapshot reads stays readable in each older format, as the
+// backup before an upgrade is made from it.
+constexpr std::array<Step, 1> kSteps = {{
+    {2, "CREATE TABLE sluice.upgrade (format int8 PRIMARY KEY, at_ms int8 NOT NULL, backup bytea NOT NULL)"},
+}};
+
+Result<void> make_tables(PostgresConnection& connection) {
+  if (auto made = connection.execute(kCreate); !made) return made;
+  for (const char* each : postgres_steps_from(1)) {
+    if (auto done = connection.execute(each); !done) return done;
+  }
+  return connection.execute("UPDATE sluice.fence SET format = " + std::to_string(newest_postgres_format()));
+}
+
 }  // namespace
 
-Result<void> prepare_postgres(PostgresConnection& connection) {
+int newest_postgres_format() { return kSteps.back().to; }
+
+std::vector<const char*> postgres_steps_from(int format) {
+  std::vector<const char*> statements;
+  for (const Step& each : kSteps) {
+    if (each.to > format) statements.push_back(each.statement);
+  }
+  return statements;
+}
+
+Result<int> prepare_postgres(PostgresConnection& connection, bool make, OlderFormat older) {
   // Two that begin at once make one store.
-  if (auto begun = connection.execute("BEGIN; SELECT pg_advisory_xact_lock(7380137)"); !begun) return begun;
+  if (auto begun = connection.execute("BEGIN; SELECT pg_advisory_xact_lock(7380137)"); !begun) return begun.error();
   auto there = connection.query("SELECT 1 FROM pg_tables WHERE schemaname = 'sluice' AND tablename = 'fence'");
   if (!there) return there.error();
+  if (there->size() == 0 && !make) {
+    (void)connection.execute("ROLLBACK");
+    return Error{.code = Code::not_found, .message = "there is no store at this address", .next = "check the address"};
+  }
   if (there->size() == 0) {
-    if (auto made = connection.execute(kCreate); !made) {
+    if (auto made = make_tables(connection); !made) {
       (void)connection.execute("ROLLBACK");
-      return made;
+      return made.error();
     }
   }
-  if (auto ended = connection.execute("COMMIT"); !ended) return ended;
-  auto format = connection.query("SELECT format FROM sluice.fence");
-  if (!format) return format.error();
-  if (format->size() == 1 && format->integer(0, 0) == kFormat) return {};
+  if (auto ended = connection.execute("COMMIT"); !ended) return ended.error();
+  auto rows = connection.query("SELECT format FROM sluice.fence");
+  if (!rows) return rows.error();
+  const int64_t format = rows->size() == 1 ? rows->integer(0, 0) : 0;
+  const int newest = newest_postgres_format();
+  if (format == newest || (format >= 1 && format < newest && older == OlderFormat::kept))
+    return static_cast<int>(format);
+  if (format >= 1 && format < newest) {
+    return older_format("the store in PostgreSQL", format, newest, "sluice store upgrade --store URL");
+  }
   return Error{.code = Code::invalid,
                .message = "the store in PostgreSQL has a format that this Sluice does not know",
                .next = "use the newer Sluice that wrote it"};

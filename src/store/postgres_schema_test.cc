@@ -22,7 +22,7 @@ TEST(PostgresSchema, ThePagesHaveEveryTable) {
     EXPECT_NE(page.find("`" + name + "`"), page.npos) << name;
     ++tables;
   }
-  EXPECT_EQ(tables, 13u);
+  EXPECT_EQ(tables, 14u);
 }
 
 }  // namespace postgres_schema_test

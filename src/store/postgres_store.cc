@@ -268,6 +268,7 @@ struct PostgresStore::State {
   std::atomic<int64_t> number = 0;  // of the last batch that is known to be committed
   uint64_t position = 0;
   std::string id;
+  std::atomic<int> format = 0;
 
   std::mutex renewing;  // of the connection below
   std::unique_ptr<PostgresConnection> renewer;
@@ -302,7 +303,9 @@ struct PostgresStore::State {
     if (!connected) return connected.error();
     writer = std::move(*connected);
     if (auto durable = check_durable(); !durable) return durable;
-    if (auto prepared = prepare_postgres(*writer); !prepared) return prepared;
+    auto prepared = prepare_postgres(*writer, options.make, options.older);
+    if (!prepared) return prepared.error();
+    format = *prepared;
     if (auto same = check_same(); !same) return same;
     if (auto listed = list_replica(); !listed) return listed;
     if (options.follow) return {};
@@ -582,6 +585,34 @@ Result<void> PostgresStore::back_up(const std::string&) {
 std::optional<Error> PostgresStore::broken() const {
   const std::lock_guard guard(state_->breaking);
   return state_->broken;
+}
+
+// ---------------------------------------------------------------------------------------------------------- format
+
+int PostgresStore::format() const { return state_->format; }
+int PostgresStore::newest_format() const { return newest_postgres_format(); }
+
+Result<void> PostgresStore::upgrade(const UpgradeNote& note) {
+  const std::lock_guard guard(state_->writing);
+  const int64_t newest = newest_format();
+  auto done = state_->transact([&](PostgresConnection& to) {
+    for (const char* each : postgres_steps_from(state_->format)) to.send(each);
+    to.send("INSERT INTO sluice.upgrade (format, at_ms, backup) VALUES ($1, $2, $3)",
+            {parameter(newest), parameter(note.at_ms), parameter(note.backup)});
+    to.send("UPDATE sluice.fence SET format = $1", {parameter(newest)});
+  });
+  if (done) state_->format = static_cast<int>(newest);
+  return done;
+}
+
+Result<std::optional<UpgradeNote>> PostgresStore::last_upgrade() {
+  auto connection = state_->reader();
+  if (!connection) return connection.error();
+  auto rows = (*connection)->query("SELECT at_ms, backup FROM sluice.upgrade ORDER BY format DESC LIMIT 1");
+  if (!rows) return rows.error();
+  state_->give_back(*std::move(connection), true);
+  if (rows->size() == 0) return std::optional<UpgradeNote>();
+  return std::optional<UpgradeNote>({.at_ms = rows->integer(0, 0), .backup = rows->bytes(0, 1)});
 }
 
 // ---------------------------------------------------------------------------------------------------------- files

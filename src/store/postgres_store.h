@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "store/kept_files.h"
 #include "store/store.h"
+#include "store/store_format.h"
 
 namespace sluice::store::postgres {
 
@@ -32,8 +33,10 @@ struct PostgresOptions {
   std::string instance;  // of the replica's home, which may take its own lease again
   std::string url = {};  // where the replica can be reached
   int lease_s = 5;
-  bool follow = false;        // nothing is taken over, and nothing can be written
-  uint64_t seen = 0;          // the last batch that this home knows to be committed: a store with less is refused
+  bool follow = false;  // nothing is taken over, and nothing can be written
+  uint64_t seen = 0;    // the last batch that this home knows to be committed: a store with less is refused
+  bool make = true;     // false: a database without a store is `not_found`
+  OlderFormat older = OlderFormat::refused;
   std::string store_id = {};  // the store that this home belongs to; empty: any
   // Asked before anything is taken over, with the store's key check (empty: it has none yet).
   std::function<Result<void>(const std::string& key_check)> admit = {};
@@ -53,11 +56,11 @@ struct ReplicaRow {
   bool leads = false;
 };
 
-class PostgresStore final : public Store, public KeptFiles {
+class PostgresStore final : public Store, public KeptFiles, public StoreFormat {
  public:
-  // Makes the tables if there are none. `invalid` for a format of a newer Sluice, for a server that is not durable and
-  // for one that has less than `seen`, `conflict` while another one leads, `unavailable` if libpq or the server is
-  // away.
+  // Makes the tables if there are none. `invalid` for another format than this program's, for a server that is not
+  // durable and for one that has less than `seen`, `conflict` while another one leads, `unavailable` if libpq or the
+  // server is away.
   static Result<std::unique_ptr<PostgresStore>> open(Clock& clock, const std::string& address,
                                                      PostgresOptions options = {});
   ~PostgresStore() override;
@@ -74,6 +77,11 @@ class PostgresStore final : public Store, public KeptFiles {
   Result<void> drop(const std::string& name) override;
   Result<std::vector<KeptFile>> changed_after(uint64_t version) override;
   Result<std::string> part(const std::string& name, size_t part, const std::string& digest) override;
+
+  int format() const override;
+  int newest_format() const override;
+  Result<void> upgrade(const UpgradeNote& note) override;
+  Result<std::optional<UpgradeNote>> last_upgrade() override;
 
   const std::string& id() const;        // of the store, 16 bytes
   const std::string& instance() const;  // as it was opened

@@ -32,6 +32,11 @@ CREATE TABLE sync_set (hash BLOB PRIMARY KEY NOT NULL, content BLOB NOT NULL) ST
 CREATE TABLE meta (name BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
 )sql";
 
+// What belongs to this store alone, and is in no backup: when it was upgraded, and from which backup there is a way
+// back.
+constexpr const char* kVersion2 =
+    "CREATE TABLE upgrade (format INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, backup BLOB NOT NULL) STRICT";
+
 // Places in SQLite's file header (https://sqlite.org/fileformat.html).
 constexpr size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -62,14 +67,31 @@ Result<void> put_in_place(Disk& disk, const std::string& made, const std::string
   return disk.sync_folder(folder_of(path));
 }
 
+// The statements that lead from this version to the newest.
+std::string steps_from(int version, const Schema& schema) {
+  std::string sql;
+  for (auto at = static_cast<size_t>(version) - 1; at < schema.migrations.size(); ++at)
+    sql += schema.migrations[at] + ";";
+  return sql + "PRAGMA user_version = " + std::to_string(schema.version()) + ";";
+}
+
+std::string blob_literal(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = "x'";
+  for (const char each : bytes) {
+    text += kDigits[static_cast<uint8_t>(each) >> 4];
+    text += kDigits[static_cast<uint8_t>(each) & 0xf];
+  }
+  return text + "'";
+}
+
 Result<void> build(Disk& disk, const std::string& path, const Schema& schema) {
   SqliteVfs vfs(disk);
   auto connection = Connection::open(vfs, path, Connection::Access::create);
   if (!connection) return connection.error();
   auto made = (*connection)
-                  ->execute("BEGIN IMMEDIATE; PRAGMA application_id = " + std::to_string(kApplicationId) +
-                            "; PRAGMA user_version = " + std::to_string(schema.version()) + ";" + schema.create +
-                            "COMMIT; PRAGMA journal_mode = wal");
+                  ->execute("BEGIN IMMEDIATE; PRAGMA application_id = " + std::to_string(kApplicationId) + ";" +
+                            schema.create + steps_from(1, schema) + "COMMIT; PRAGMA journal_mode = wal");
   if (!made) return made;
   // The copy that is renamed must not need a log beside it.
   int code = sqlite3_wal_checkpoint_v2((*connection)->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
@@ -80,7 +102,7 @@ Result<void> build(Disk& disk, const std::string& path, const Schema& schema) {
 }  // namespace
 
 const Schema& current_schema() {
-  static const Schema kSchema{.create = kCreate};
+  static const Schema kSchema{.create = kCreate, .migrations = {kVersion2}};
   return kSchema;
 }
 
@@ -130,13 +152,21 @@ Result<void> create_database(Disk& disk, const std::string& path, const Schema& 
   return done;
 }
 
-Result<void> migrate(Connection& connection, int from, const Schema& schema) {
-  std::string sql = "BEGIN IMMEDIATE;";
-  for (size_t i = static_cast<size_t>(from) - 1; i < schema.migrations.size(); ++i) sql += schema.migrations[i] + ";";
-  sql += "PRAGMA user_version = " + std::to_string(schema.version()) + "; COMMIT";
-  auto done = connection.execute(sql);
+Result<void> migrate(Connection& connection, int from, const Schema& schema, const UpgradeNote& note) {
+  auto done = connection.execute("BEGIN IMMEDIATE;" + steps_from(from, schema) + "INSERT INTO upgrade VALUES (" +
+                                 std::to_string(schema.version()) + ", " + std::to_string(note.at_ms) + ", " +
+                                 blob_literal(note.backup) + "); COMMIT");
   if (!done) (void)connection.execute("ROLLBACK");
   return done;
+}
+
+Result<std::optional<UpgradeNote>> last_migration(Connection& connection) {
+  auto statement = connection.prepared("SELECT at_ms, backup FROM upgrade ORDER BY format DESC LIMIT 1");
+  if (!statement) return statement.error();
+  auto row = statement->step();
+  if (!row) return row.error();
+  if (!*row) return std::optional<UpgradeNote>();
+  return std::optional<UpgradeNote>({.at_ms = statement->integer(0), .backup = statement->bytes(1)});
 }
 
 Result<void> copy_database(Disk& disk, Connection& from, const std::string& path) {

@@ -12,13 +12,14 @@
 
 #include "base/disk.h"
 #include "store/sqlite_connection.h"
+#include "store/store_format.h"
 
 namespace sluice::store {
 
 constexpr uint32_t kApplicationId = 0x534c4345;  // "SLCE"
 
 struct Schema {
-  std::string create;                   // makes the tables of the newest version
+  std::string create;                   // makes the tables of version 1
   std::vector<std::string> migrations;  // the first leads from version 1 to 2, the next to 3 …
 
   int version() const { return static_cast<int>(migrations.size()) + 1; }
@@ -37,8 +38,11 @@ Result<std::optional<int>> stored_version(Disk& disk, const std::string& path, c
 // earlier attempt has left.
 Result<void> create_database(Disk& disk, const std::string& path, const Schema& schema);
 
-// Brings the tables from an older version to the schema's in one transaction.
-Result<void> migrate(Connection& connection, int from, const Schema& schema);
+// Brings the tables from an older version to the schema's in one transaction, and keeps the note.
+Result<void> migrate(Connection& connection, int from, const Schema& schema, const UpgradeNote& note);
+
+// The note of the last migration; none if the store was made in this version.
+Result<std::optional<UpgradeNote>> last_migration(Connection& connection);
 
 // Copies what the connection sees now to a new file, which is there whole or not at all, and durable. Replaces what
 // is at the path.

@@ -25,7 +25,7 @@ TEST(SqliteSchema, ANewStoreIsOneFileOfTheCurrentVersion) {
   ASSERT_TRUE(create_database(disk, kPath, current_schema()));
   EXPECT_THAT(names_in_root(disk), testing::ElementsAre("store.db"));
   disk.crash();
-  EXPECT_EQ(*stored_version(disk, kPath, current_schema()), 1);
+  EXPECT_EQ(*stored_version(disk, kPath, current_schema()), 2);
 }
 
 TEST(SqliteSchema, WhatAnEarlierAttemptLeftIsRemoved) {
@@ -62,13 +62,13 @@ TEST(SqliteSchema, OtherFilesAreNotStores) {
 TEST(SqliteSchema, ANewerStoreIsRefused) {
   VolatileDisk disk;
   Schema newer = current_schema();
-  newer.migrations = {"", ""};
+  newer.migrations.emplace_back("");
   ASSERT_TRUE(create_database(disk, kPath, newer));
   EXPECT_EQ(*stored_version(disk, kPath, newer), 3);
   auto version = stored_version(disk, kPath, current_schema());
   ASSERT_FALSE(version);
   EXPECT_EQ(version.error().code, Code::invalid);
-  EXPECT_EQ(version.error().message, "/store.db has format 3; this Sluice knows 1 to 1");
+  EXPECT_EQ(version.error().message, "/store.db has format 3; this Sluice knows 1 to 2");
   EXPECT_EQ(version.error().next,
             "use the newer Sluice that wrote it, or restore a backup made before it was upgraded");
 }
@@ -88,16 +88,18 @@ TEST(SqliteSchema, AFailedMigrationChangesNothing) {
   auto connection = Connection::open(vfs, kPath, Connection::Access::read_write);
   ASSERT_TRUE(connection);
   Schema next = current_schema();
-  next.migrations = {"CREATE TABLE added (x)", "INSERT INTO nowhere VALUES (1)"};
-  auto failed = migrate(**connection, 1, next);
+  next.migrations.emplace_back("CREATE TABLE added (x)");
+  next.migrations.emplace_back("INSERT INTO nowhere VALUES (1)");
+  auto failed = migrate(**connection, 2, next, {});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "/store.db: no such table: nowhere");
-  EXPECT_EQ(*(*connection)->query_integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(*(*connection)->query_integer("PRAGMA user_version"), 2);
   EXPECT_FALSE((*connection)->query_integer("SELECT count(*) FROM added"));
 
-  next.migrations[1] = "INSERT INTO added VALUES (1)";
-  ASSERT_TRUE(migrate(**connection, 1, next));
-  EXPECT_EQ(*(*connection)->query_integer("PRAGMA user_version"), 3);
+  next.migrations.back() = "INSERT INTO added VALUES (1)";
+  ASSERT_TRUE(migrate(**connection, 2, next, {.at_ms = 5, .backup = "a'b"}));
+  EXPECT_EQ(*(*connection)->query_integer("PRAGMA user_version"), 4);
+  EXPECT_EQ((*last_migration(**connection))->backup, "a'b");
   EXPECT_EQ(*(*connection)->query_integer("SELECT count(*) FROM added"), 1);
 }
 
@@ -112,7 +114,7 @@ TEST(SqliteSchema, ACopyIsOneDurableFile) {
   connection->reset();
   disk.crash();
   EXPECT_THAT(names_in_root(disk), testing::ElementsAre("copy.db", "store.db", "store.db-wal"));
-  EXPECT_EQ(*stored_version(disk, "/copy.db", current_schema()), 1);
+  EXPECT_EQ(*stored_version(disk, "/copy.db", current_schema()), 2);
   SqliteVfs copy_vfs(disk);
   auto copy = Connection::open(copy_vfs, "/copy.db", Connection::Access::read_write);
   EXPECT_EQ(*(*copy)->query_integer("SELECT count(*) FROM meta WHERE name = x'61' AND value = x'62'"), 1);

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -234,6 +235,7 @@ struct SqliteStore::State {
   std::mutex writing;  // of the writer and its position
   std::unique_ptr<Connection> writer;
   uint64_t position = 0;
+  std::atomic<int> format = 0;
 
   std::mutex checkpointing;
   std::unique_ptr<Connection> checkpointer;
@@ -256,7 +258,7 @@ struct SqliteStore::State {
     }
     if (auto connected = connect(writer); !connected) return connected;
     if (auto set = writer->execute(kWriterCache); !set) return set;
-    if (auto recovered = bring_up_to_date(); !recovered) return recovered;
+    if (auto recovered = check_format(); !recovered) return recovered;
     if (auto connected = connect(checkpointer); !connected) return connected;
     // What the log holds may be in the system's memory alone if a sync failed before the last stop. Written to the
     // file anew and synced, it is on the disk before anything builds on it.
@@ -277,14 +279,14 @@ struct SqliteStore::State {
   }
 
   // The log may hold a newer version than the file's header.
-  Result<void> bring_up_to_date() {
+  Result<void> check_format() {
     auto version = writer->query_integer("PRAGMA user_version");
     if (!version) return version.error();
     if (auto known = check_version(path, *version, options.schema); !known) return known;
     if (auto whole = check_whole(disk, *writer); !whole) return whole;
-    if (*version == options.schema.version()) return {};
-    if (auto copied = copy_database(disk, *writer, path + ".v" + std::to_string(*version)); !copied) return copied;
-    return migrate(*writer, static_cast<int>(*version), options.schema);
+    format = static_cast<int>(*version);
+    if (format == options.schema.version() || options.older == OlderFormat::kept) return {};
+    return older_format(path, format, options.schema.version(), "sluice store upgrade");
   }
 
   static int log_grew(void* state, sqlite3*, const char*, int pages) {
@@ -440,6 +442,22 @@ Result<void> SqliteStore::back_up(const std::string& path) {
 }
 
 std::optional<Error> SqliteStore::broken() const { return state_->vfs.broken(); }
+
+int SqliteStore::format() const { return state_->format; }
+int SqliteStore::newest_format() const { return state_->options.schema.version(); }
+
+Result<void> SqliteStore::upgrade(const UpgradeNote& note) {
+  std::lock_guard guard(state_->writing);
+  if (auto broken = state_->vfs.broken()) return *broken;
+  auto done = migrate(*state_->writer, state_->format, state_->options.schema, note);
+  if (done) state_->format = newest_format();
+  return done;
+}
+
+Result<std::optional<UpgradeNote>> SqliteStore::last_upgrade() {
+  std::lock_guard guard(state_->writing);
+  return last_migration(*state_->writer);
+}
 
 Result<void> SqliteStore::checkpoint() { return state_->checkpoint(SQLITE_CHECKPOINT_PASSIVE); }
 

@@ -16,6 +16,7 @@
 #include "store/sqlite_schema.h"
 #include "store/sqlite_vfs.h"
 #include "store/store.h"
+#include "store/store_format.h"
 
 namespace sluice::store {
 
@@ -23,14 +24,14 @@ struct SqliteOptions {
   bool checkpoint_in_background = true;  // false: only checkpoint() makes one
   uint64_t checkpoint_pages = 2000;      // length of the log that calls for one; pages have 4 kB
   Schema schema = current_schema();      // other ones are for tests
+  OlderFormat older = OlderFormat::refused;
 };
 
-class SqliteStore final : public Store {
+class SqliteStore final : public Store, public StoreFormat {
  public:
-  // Makes the store if there is none. An older one is copied to PATH.v<its version> and brought up to date. Fails,
-  // having changed nothing, with `conflict` if another process has it open, and with `invalid` if the file is not a
-  // store, is damaged or was written by a newer Sluice. Files up to 16 MB are checked whole, larger ones as they are
-  // read.
+  // Makes the store if there is none. Fails, having changed nothing, with `conflict` if another process has it open,
+  // and with `invalid` if the file is not a store, is damaged, was written by a newer Sluice, or has an older format
+  // that the options do not ask for. Files up to 16 MB are checked whole, larger ones as they are read.
   static Result<std::unique_ptr<SqliteStore>> open(Disk& disk, const std::string& path, SqliteOptions options = {});
   ~SqliteStore() override;
 
@@ -40,6 +41,11 @@ class SqliteStore final : public Store {
   Result<void> forget(int64_t keys_before_ms, const std::vector<std::string>& sync_sets) override;
   Result<void> back_up(const std::string& path) override;
   std::optional<Error> broken() const override;
+
+  int format() const override;
+  int newest_format() const override;
+  Result<void> upgrade(const UpgradeNote& note) override;
+  Result<std::optional<UpgradeNote>> last_upgrade() override;
 
   // Copies the log into the file as far as snapshots allow.
   Result<void> checkpoint();

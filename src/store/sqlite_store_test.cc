@@ -106,12 +106,12 @@ TEST(SqliteStore, ACommitIsOneSync) {
 TEST(SqliteStore, RefusesAFileOfANewerSluiceAndLeavesItAsItIs) {
   VolatileDisk disk;
   Schema newer = current_schema();
-  newer.migrations = {"CREATE TABLE later (x)"};
+  newer.migrations.emplace_back("CREATE TABLE later (x)");
   { ASSERT_TRUE(opened(disk, {.checkpoint_in_background = false, .schema = newer})->commit(numbered(1))); }
   auto before = files_of(disk);
   auto refused = SqliteStore::open(disk, kPath, kQuiet);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "/store.db has format 2; this Sluice knows 1 to 1");
+  EXPECT_EQ(refused.error().message, "/store.db has format 3; this Sluice knows 1 to 2");
   EXPECT_EQ(files_of(disk), before);
 }
 
@@ -136,28 +136,48 @@ TEST(SqliteStore, RefusesADamagedFileAndLeavesItAsItIs) {
   EXPECT_EQ(files_of(disk), before);
 }
 
-TEST(SqliteStore, BringsAnOlderFileUpToDateAndKeepsACopyOfIt) {
+// The format before the newest step, as an earlier Sluice made it.
+SqliteOptions next_format() {
+  Schema newer = current_schema();
+  newer.migrations.emplace_back(
+      "CREATE TABLE later (x); INSERT INTO meta VALUES (CAST('moved' AS BLOB), CAST('yes' AS BLOB))");
+  return {.checkpoint_in_background = false, .schema = newer};
+}
+
+TEST(SqliteStore, RefusesAnOlderFileUntilItIsUpgraded) {
   VolatileDisk disk;
   { ASSERT_TRUE(opened(disk)->commit(numbered(1))); }
-  Schema newer = current_schema();
-  newer.migrations = {"CREATE TABLE later (x)", "INSERT INTO meta VALUES (CAST('moved' AS BLOB), CAST('yes' AS BLOB))"};
-  SqliteOptions options{.checkpoint_in_background = false, .schema = newer};
+  SqliteOptions options = next_format();
+  auto before = files_of(disk);
+  auto refused = SqliteStore::open(disk, kPath, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid);
+  EXPECT_EQ(refused.error().message, "/store.db has format 2, and this Sluice works on format 3; nothing was changed");
+  EXPECT_EQ(refused.error().next, "sluice store upgrade");
+  EXPECT_EQ(files_of(disk), before);
+  options.older = OlderFormat::kept;
+  {
+    auto store = opened(disk, options);
+    EXPECT_EQ(store->format(), 2);
+    EXPECT_EQ(store->newest_format(), 3);
+    EXPECT_EQ(position_of(*store), 1u);
+    ASSERT_TRUE(store->upgrade({.at_ms = 7, .backup = "/backups/one"}));
+    EXPECT_EQ(store->format(), 3);
+  }
+  options.older = OlderFormat::refused;
   auto store = opened(disk, options);
   EXPECT_EQ(position_of(*store), 1u);
   EXPECT_EQ(*(*store->read())->meta("moved"), "yes");
-  EXPECT_EQ(*stored_version(disk, kPath, newer), 3);
-  EXPECT_EQ(*stored_version(disk, "/store.db.v1", current_schema()), 1);
-  auto old = SqliteStore::open(disk, "/store.db.v1", kQuiet);
-  ASSERT_TRUE(old);
-  EXPECT_EQ(position_of(**old), 1u);
-  EXPECT_EQ(*(*(*old)->read())->meta("moved"), std::nullopt);
+  auto note = store->last_upgrade();
+  ASSERT_TRUE(note && *note);
+  EXPECT_EQ((*note)->at_ms, 7);
+  EXPECT_EQ((*note)->backup, "/backups/one");
 }
 
-// Stopped anywhere, the migration is done whole or not at all; the old Sluice opens the store or says that it is newer.
-TEST(SqliteStore, AStoppedMigrationLosesNothing) {
-  Schema newer = current_schema();
-  newer.migrations = {"CREATE TABLE later (x); INSERT INTO meta VALUES (CAST('moved' AS BLOB), CAST('yes' AS BLOB))"};
-  SqliteOptions options{.checkpoint_in_background = false, .schema = newer};
+// Stopped anywhere, the upgrade is done whole or not at all.
+TEST(SqliteStore, AStoppedUpgradeLosesNothing) {
+  SqliteOptions options = next_format();
+  options.older = OlderFormat::kept;
   uint64_t n = 1;
   bool was_old = false;
   bool was_new = false;
@@ -166,7 +186,7 @@ TEST(SqliteStore, AStoppedMigrationLosesNothing) {
     VolatileDisk under;
     { ASSERT_TRUE(opened(under)->commit(numbered(1))); }
     FaultyDisk disk(under, {.kind = FaultKind::stop, .at = n});
-    (void)SqliteStore::open(disk, kPath, options);
+    if (auto store = SqliteStore::open(disk, kPath, options)) (void)(*store)->upgrade({.at_ms = 7, .backup = "/b"});
     if (!disk.struck()) break;
     under.crash();
     auto old = SqliteStore::open(under, kPath, kQuiet);
@@ -176,10 +196,13 @@ TEST(SqliteStore, AStoppedMigrationLosesNothing) {
       old->reset();
     } else {
       was_new = true;
-      EXPECT_EQ(old.error().message, "/store.db has format 2; this Sluice knows 1 to 1");
+      EXPECT_EQ(old.error().message, "/store.db has format 3; this Sluice knows 1 to 2");
     }
     auto store = opened(under, options);
     ASSERT_NE(store, nullptr);
+    if (store->format() == 2) {
+      ASSERT_TRUE(store->upgrade({.at_ms = 8, .backup = "/b"}));
+    }
     EXPECT_EQ(position_of(*store), 1u);
     EXPECT_EQ(*(*store->read())->meta("moved"), "yes");
   }

@@ -1,12 +1,16 @@
 """Backups of a control plane under load: any moment is restored, into either kind of store, equal to what an export of
 that moment has; what was revoked stays revoked; damage, wrong keys and homes in use are told."""
 
+import base64
 import concurrent.futures
+import http.client
 import json
 import random
 import re
 import shutil
 import signal
+import socket
+import subprocess
 import threading
 
 import pytest
@@ -223,13 +227,15 @@ def test_there_are_as_many_backups_as_may_be(started, plane, kept):
     one = on_sqlite(plane, "one", started())
     recipient = key_made(one, kept)
     one.run("backup", "configure", kept / "backups", "--recipient", recipient, "--limit", 2)
-    first = one.data("backup", "create")
-    one.run("backup", "create")
+    first = one.data("backup", "create", "--to", kept / "exports")
+    one.run("backup", "create", "--to", kept / "exports")
     full = one.run("backup", "create", code=None)
     assert "there are 2 backups, which is the limit; remove one" in full.stderr
     one.run("backup", "remove", first["backup"], "--yes")
-    assert not (kept / "backups" / first["backup"]).exists()
-    one.run("backup", "create")
+    assert not (kept / "exports" / first["backup"]).exists()
+    last = one.data("backup", "create")
+    needed = one.run("backup", "remove", last["backup"], "--yes", code=None)
+    assert (needed.returncode, "the archive goes on from this backup, the newest one" in needed.stderr) == (6, True)
 
 
 def test_a_store_moves_to_postgresql_and_back(started, plane, kept, sluice):
@@ -288,3 +294,272 @@ def test_routers_obey_a_restored_control_plane(started, plane, kept, eventually)
     eventually(lambda: one.data("router", "stats", "--once")["generation"] > obeyed, one.log)
     assert {get(url)[1] for _ in range(100)} == {"hello 1.0.0\n", "hello 2.0.0\n"}
     assert one.run("audit", "verify").returncode == 0
+
+
+def known(one):
+    return {each["backup"] for each in one.data("backup", "list")["backups"]}
+
+
+def there(kept):
+    return {each.parent.name for each in (kept / "backups").glob("*/manifest.json")}
+
+
+def segments(kept):
+    return sorted((kept / "backups/segments").glob("*/*.json"))
+
+
+def configured(one, kept, *words):
+    recipient = key_made(one, kept)
+    one.run("backup", "configure", kept / "backups", "--recipient", recipient, *words)
+    return recipient
+
+
+def test_what_nothing_needs_any_more_is_removed(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    configured(one, kept)
+    one.serve()
+    catch_up(one, eventually)
+    eventually(lambda: known(one) == there(kept) and len(there(kept)) == 1)  # what the archive has made itself is listed
+    one.run("env", "create", "prod")
+    one.run("env", "create", "gone")
+    begin = catch_up(one, eventually)
+    old = segments(kept)
+    one.data("backup", "create")
+    middle = one.data("backup", "create")
+    one.run("do", "Env/update", "environment=prod", "name=later")
+    catch_up(one, eventually)
+    assert len(known(one)) == 3 and set(old) <= set(segments(kept))
+    newest = one.data("backup", "create")
+    one.run("backup", "configure", kept / "backups", "--recipient", kept / "backup.key.pub", "--keep", 2)
+    eventually(lambda: known(one) == there(kept) == {middle["backup"], newest["backup"]})
+    eventually(lambda: not set(old[:-1]) & set(segments(kept)))
+    assert segments(kept), "those that a backup goes on from are there"
+    listed = one.data("backup", "list")
+    assert (listed["since"], listed["keep"]) == (middle["position"], 2)
+    pruned = one.data("backup", "prune")
+    assert (pruned["removed"], pruned["segments"]) == ([], 0)
+    # Each moment since then can be had, and none before it.
+    restore = Restorer(plane, server, kept, newest["signer"])
+    last = catch_up(one, eventually)
+    for position in (middle["position"], (middle["position"] + last) // 2, last):
+        _, report = restore.into_sqlite("--at", position)
+        assert report["position"] <= position
+    done = restore.home().run(*restore.words("--at", begin), code=None)
+    assert (done.returncode, f"the oldest was made at position {middle['position']}" in done.stderr) == (5, True), done.stderr
+
+
+def findings(one):
+    done = one.run("env", "doctor", "local", "-o", "json", code=None)
+    return " ".join(each["what"] for each in json.loads(done.stdout)["findings"])
+
+
+def test_a_full_or_missing_folder_stops_the_archive_alone(started, plane, kept, eventually):
+    one = on_sqlite(plane, "one", started())
+    (kept / "backups").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", kept / "backups"], check=True)
+    try:
+        configured(one, kept)
+        one.serve()
+        catch_up(one, eventually)
+        filler = kept / "backups/filler"
+        with pytest.raises(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        one.run("env", "create", "full")
+        trouble = lambda: one.data("backup", "list")["trouble"]
+        eventually(lambda: "No space left on device" in trouble(), trouble)
+        eventually(lambda: "nothing has been archived since" in findings(one), lambda: findings(one))
+        one.run("env", "create", "still")
+        filler.unlink()
+        catch_up(one, eventually)
+        eventually(lambda: "nothing has been archived since" not in findings(one), lambda: findings(one))
+        one.end()
+    finally:
+        subprocess.run(["umount", kept / "backups"], check=True)
+    # It is away, and a file has its name.
+    (kept / "backups").rmdir()
+    (kept / "backups").write_text("")
+    one.serve()
+    one.run("env", "create", "away")
+    eventually(lambda: "Not a directory" in trouble(), trouble)
+    eventually(lambda: "make room in" in one.run("env", "doctor", "local", code=None).stdout, lambda: findings(one))
+    assert environment(one, "away")["name"] == "away"
+
+
+def test_doctor_says_what_is_missing(started, plane, kept, eventually):
+    one = on_sqlite(plane, "one", started())
+    configured(one, kept)
+    made = one.data("backup", "create")
+    assert "no backup has been restored for a trial yet" in findings(one)
+    assert "sluice backup drill" in one.run("env", "doctor", "local", code=None).stdout
+    one.run("backup", "drill")
+    assert "backup" not in findings(one)
+    (kept / "backups" / made["backup"] / "files").write_bytes(b"")
+    assert one.run("backup", "drill", code=None).returncode == 11
+    assert "the last drill of a backup failed" in findings(one)
+
+
+def later_records(home, position):
+    return [json.loads(line) for line in (home.home / f"store/history-{position}.jsonl").read_text().splitlines()]
+
+
+def test_the_history_of_a_lost_store_is_kept(started, plane, kept):
+    """Nothing was archived after the backup, and only the store that was lost knows what happened since."""
+    server = started()
+    for name in ("file", "database"):
+        one = plane(f"lost-{name}", server)
+        if name == "file":
+            one.address = ""
+        one.serve()
+        recipient = kept / "backup.key.pub" if (kept / "backup.key").exists() else key_made(one, kept)
+        (kept / "policy.yaml").write_text(POLICY)
+        one.run("access", "policy", "apply", kept / "policy.yaml")
+        token = one.data("access", "tokens", "create", "pipeline", "--for", "service:ci")["token"]
+        made = one.data("backup", "create", "--to", kept / name, "--recipient", recipient)
+        one.run("env", "create", "later")
+        one.run("access", "tokens", "revoke", token)
+        last = one.data("status")["position"]
+        one.end(signal.SIGKILL)
+        lost = one.home / "store/store.db" if name == "file" else server.address
+        words = ["backup", "restore", kept / name, "--key", kept / "backup.key", "--signer", made["signer"]]
+        home = on_sqlite(plane, f"again-{name}", server)
+        wrong = home.run(*words, "--history-of", kept / "none.db", code=None)
+        assert "nothing was restored" in wrong.stderr and not (home.home / "keys/operator.pem").exists(), wrong.stderr
+        report = home.data(*words, "--history-of", lost)
+        records = later_records(home, report["position"])
+        assert [each["seq"] for each in records] == list(range(report["position"] + 1, report["knownTo"] + 1))
+        assert report["knownTo"] >= last and report["history"] == len(records) and report["revoked"] == 1
+        home.serve()
+        state = {each["token"]: each["status"] for each in home.data("access", "tokens", "list")["tokens"]}
+        assert state[token] == "revoked"
+        assert all(each["environment_id"] != "later" for each in home.data("env", "list"))
+        home.end()
+
+
+def test_a_second_restore_knows_what_the_first_one_gave_away(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    configured(one, kept)
+    one.serve()
+    (kept / "policy.yaml").write_text(POLICY)
+    one.run("access", "policy", "apply", kept / "policy.yaml")
+    token = one.data("access", "tokens", "create", "pipeline", "--for", "service:ci")["token"]
+    one.run("env", "create", "prod")
+    before = catch_up(one, eventually)
+    signer = one.data("backup", "create", "--to", kept / "exports")["signer"]
+    one.end()
+    restore = Restorer(plane, server, kept, signer)
+    first, _ = restore.into_sqlite("--at", before)
+    first.serve()
+    first.run("access", "tokens", "revoke", token)  # in another line of segments
+    first.run("do", "Env/update", "environment=prod", "name=first")
+    seen = environment(first, "prod")["generation"]
+    catch_up(first, eventually)
+    first.end()
+    second, report = restore.into_sqlite("--at", before)
+    assert report["revoked"] == 1
+    second.serve()
+    second.run("do", "Env/update", "environment=prod", "name=second")
+    assert environment(second, "prod")["generation"] > seen
+    state = {each["token"]: each["status"] for each in second.data("access", "tokens", "list")["tokens"]}
+    assert state[token] == "revoked"
+
+
+def test_a_damaged_or_missing_segment_names_the_last_moment_before_it(started, plane, kept, eventually):
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    configured(one, kept)
+    one.serve()
+    positions = []
+    for name in ("a", "b", "c"):
+        one.run("env", "create", name)
+        positions.append(catch_up(one, eventually))
+    signer = one.data("backup", "create", "--to", kept / "exports")["signer"]
+    catch_up(one, eventually)
+    one.end()
+    restore = Restorer(plane, server, kept, signer)
+    hurt = next(each for each in segments(kept)
+                if json.loads(base64.b64decode(json.loads(each.read_text())["payload"]))["position"] >= positions[1])
+    facts = json.loads(base64.b64decode(json.loads(hurt.read_text())["payload"]))
+    frames = hurt.with_suffix("")
+    whole = frames.read_bytes()
+    frames.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    home = restore.home()
+    done = home.run(*restore.words(), code=None)
+    assert (done.returncode, f"the segment {hurt} is damaged" in done.stderr) == (11, True), done.stderr
+    assert f"--at {facts['position_before']}" in done.stderr and not (home.home / "keys").exists()
+    _, report = restore.into_sqlite("--at", facts["position_before"])
+    assert (report["position"], report["unread"]) == (facts["position_before"], [str(hurt)])
+    frames.write_bytes(whole)
+    hurt.rename(kept / "away.json")
+    done = restore.home().run(*restore.words(), code=None)
+    assert (done.returncode, f"nothing is archived right behind position {facts['position_before']}" in done.stderr) == \
+        (11, True), done.stderr
+
+
+class Local(http.client.HTTPConnection):
+    """A home's own socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost")
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+    def act(self, action, **fields):
+        self.request("POST", f"/v1/actions/{action}", json.dumps(fields), {"Content-Type": "application/json"})
+        answer = self.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def test_scenario_27(started, plane, kept, eventually):
+    """Backup, mutate, restore: content equal, generation higher, audit a superset; a tampered backup is 422; an import into
+    a fresh store has the active generation; the 257th backup is refused."""
+    server = started()
+    one = on_sqlite(plane, "one", server)
+    recipient = key_made(one, kept)
+    one.run("env", "create", "prod")
+    one.run("do", "Env/update", "environment=prod", "name=kept")
+    made = one.data("backup", "create", "--to", kept / "backups", "--recipient", recipient)
+    before = environment(one, "prod")
+    audit = [each["flow"] for each in one.data("audit", "list") if each.get("action", "").startswith("Env/")]
+    one.run("do", "Env/update", "environment=prod", "name=mutated")
+    seen = environment(one, "prod")["generation"]
+    words = ["--key", kept / "backup.key", "--signer", made["signer"]]
+    fresh = on_sqlite(plane, "fresh", server)
+    report = fresh.data("store", "import", kept / "backups", *words)
+    assert report["contents"] == made["contents"]
+    assert environment(fresh, "prod")["generation"] == before["generation"]
+    again = on_sqlite(plane, "again", server)
+    report = again.data("backup", "restore", kept / "backups", *words, "--history-of", one.home / "store/store.db")
+    assert report["contents"] == made["contents"]
+    again.serve()
+    now = environment(again, "prod")
+    assert now["name"] == "kept"
+    again.run("do", "Env/update", "environment=prod", "name=after")
+    assert environment(again, "prod")["generation"] > seen
+    flows = {each["flow"] for each in again.data("audit", "list")}
+    assert set(audit) <= flows
+    assert "mutated" in (again.home / f"store/history-{report['position']}.jsonl").read_text()
+    # Damage, over HTTP.
+    local = Local(again.home / "run/sluice.sock")
+    rows = kept / "backups" / made["backup"] / "rows"
+    bytes_ = bytearray(rows.read_bytes())
+    bytes_[len(bytes_) // 2] ^= 1
+    rows.write_bytes(bytes_)
+    mine = again.data("backup", "create", "--to", kept / "own", "--recipient", recipient)
+    own = kept / "own" / mine["backup"] / "rows"
+    own.write_bytes(bytes_)
+    status, answer = local.act("Backup/verify", backup=mine["backup"])
+    assert (status, answer["code"]) == (422, "verification_failed"), answer
+    public = recipient.read_text().strip()
+    made_here = len(again.data("backup", "list")["backups"])
+    for n in range(made_here, 256):
+        status, answer = local.act("Backup/create", folder=str(kept / "many"), recipient=public)
+        assert status == 200, (n, answer)
+    status, answer = local.act("Backup/create", folder=str(kept / "many"), recipient=public)
+    assert (status, answer["message"]) == (429, "there are 256 backups, which is the limit; remove one"), (status, answer)
+    local.close()

@@ -1,4 +1,4 @@
-"""A home that the version before wrote is opened by this one: its state is brought up to date, what it ran runs again,
+"""A home that the version before wrote is upgraded by this one: its state is brought up to date, what it ran runs again,
 and its flows end. record.py beside this file has made it."""
 
 import json
@@ -40,6 +40,9 @@ def recorded(sluice):
         with tarfile.open(os.path.join(os.path.dirname(__file__), "home_0_1_0.tar.xz")) as archive:
             archive.extractall(PLACE)
         home = Home(sluice)
+        home.run("backup", "key", "--out", "backup.key")
+        home.run("status", code=1)
+        home.run("store", "upgrade", "--to", "backups", "--recipient", "backup.key.pub")
         with subprocess.Popen(**home.words("serve"), stderr=subprocess.PIPE) as server:
             home.run("status", "--wait", "60s", code=None)
             yield home

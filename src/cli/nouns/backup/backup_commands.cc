@@ -14,6 +14,7 @@
 #include "cli/opening.h"
 #include "crypto/recipient.h"
 #include "host/restoring.h"
+#include "host/upgrading.h"
 #include "store/backup/backup.h"
 
 namespace sluice::cli {
@@ -100,7 +101,9 @@ Result<Code> configure(Context& context) {
     return Error{.code = Code::usage, .message = "say the folder, or --off"};
   }
   json::object input{{"folder", off ? "" : absolute(context.given.text("folder"))}, {"recipient", *recipient}};
-  if (auto limit = context.given.number("limit")) input["limit"] = *limit;
+  for (const auto& [option, field] : {std::pair{"limit", "limit"}, {"keep", "keep"}, {"keep-days", "keepDays"}}) {
+    if (auto number = context.given.number(option)) input[field] = *number;
+  }
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
   auto answer = call(**door, context, "Backup/configure", input);
@@ -134,6 +137,15 @@ Result<Code> create_in(Context& context, const std::string& folder, const std::s
 Result<Code> create(Context& context) { return create_in(context, context.given.text("to"), "created"); }
 Result<Code> store_export(Context& context) { return create_in(context, context.given.text("folder"), "exported"); }
 
+std::string kept_in_words(int64_t backups, int64_t days) {
+  if (backups == 0 && days == 0) return "everything";
+  std::string text;
+  if (backups > 0) text = backups == 1 ? "the last backup" : "the last " + std::to_string(backups) + " backups";
+  if (backups > 0 && days > 0) text += ", and ";
+  if (days > 0) text += "every moment of the last " + std::to_string(days) + " days";
+  return text;
+}
+
 Result<Code> list(Context& context) {
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
@@ -159,6 +171,11 @@ Result<Code> list(Context& context) {
     if (const std::string folder = text_in(whole, "folder"); !folder.empty()) {
       text += "\narchive   " + printable(folder) + ", up to " + std::to_string(number_in(whole, "archived")) + ", " +
               std::to_string(number_in(whole, "behind")) + " s behind\n";
+      if (const std::string since = text_in(whole, "sinceAt"); !since.empty()) {
+        text +=
+            "moments   since position " + std::to_string(number_in(whole, "since")) + ", " + since.substr(0, 19) + "\n";
+      }
+      text += "kept      " + kept_in_words(number_in(whole, "keep"), number_in(whole, "keepDays")) + "\n";
     }
     if (const std::string trouble = text_in(whole, "trouble"); !trouble.empty()) {
       text += terminal.paint(Style::bad, "trouble") + "   " + printable(trouble) + "\n";
@@ -166,6 +183,9 @@ Result<Code> list(Context& context) {
     const std::string drilled = text_in(whole, "drilledAt");
     text +=
         "drilled   " + (drilled.empty() ? "never" : drilled.substr(0, 19) + ", " + text_in(whole, "drilled")) + "\n";
+    if (const std::string problem = text_in(whole, "drillProblem"); !problem.empty()) {
+      text += terminal.paint(Style::bad, "drill") + "     the last one failed: " + printable(problem) + "\n";
+    }
     return text;
   });
   return Code::ok;
@@ -239,6 +259,12 @@ Result<std::string> signer_in(Context& context, const std::string& folder) {
                .next = "compare it with what you noted, then add --signer " + *said};
 }
 
+// Where the store is, if it is not in the home.
+std::string store_address(const Context& context) {
+  const std::string given = context.given.text("store");
+  return given.empty() ? context.variables("SLUICE_STORE").value_or("") : given;
+}
+
 Result<Code> bring_back(Context& context, bool moved) {
   const std::string folder = absolute(context.given.text("folder"));
   if (context.given.text("key").empty()) {
@@ -258,8 +284,7 @@ Result<Code> bring_back(Context& context, bool moved) {
   auto opening = opening_of(context);
   if (!opening) return opening.error();
   opening->server.reset();
-  std::string address = context.given.text("store");
-  if (address.empty()) address = context.variables("SLUICE_STORE").value_or("");
+  const std::string address = store_address(context);
   if (!address.empty()) opening->store = host::StoreElsewhere{.address = address, .replica = "restore", .url = ""};
   RealClock clock;
   auto report = host::restore_home(*opening, clock,
@@ -277,7 +302,8 @@ Result<Code> bring_back(Context& context, bool moved) {
                                 .knownTo = static_cast<int64_t>(report->known_to),
                                 .history = static_cast<int64_t>(report->history),
                                 .revoked = static_cast<int64_t>(report->revoked),
-                                .mayHaveHappened = report->may_have};
+                                .mayHaveHappened = report->may_have,
+                                .unread = report->unread};
   context.output.print(to_json(shown), [&](const Terminal& terminal) {
     std::string said = terminal.paint(Style::good, moved ? "imported" : "restored") + "  " + shown.backup + " to " +
                        std::to_string(shown.position) + ", " + shown.at + "\n";
@@ -288,6 +314,10 @@ Result<Code> bring_back(Context& context, bool moved) {
     if (shown.revoked > 0)
       said += "revoked   " + std::to_string(shown.revoked) + " times later, and again at the next start\n";
     for (const std::string& each : shown.mayHaveHappened) said += "may have happened  " + printable(each) + "\n";
+    for (const std::string& each : shown.unread) {
+      said += terminal.paint(Style::bad, "damaged") + "   " + printable(each) +
+              ": what was revoked later in it is not known, and may hold again\n";
+    }
     return said;
   });
   context.output.note(address.empty() ? "next: sluice serve" : "next: sluice serve --store URL");
@@ -296,6 +326,56 @@ Result<Code> bring_back(Context& context, bool moved) {
 
 Result<Code> restore(Context& context) { return bring_back(context, false); }
 Result<Code> store_import(Context& context) { return bring_back(context, true); }
+
+Result<Code> prune(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto answer = call(**door, context, "Backup/prune", {});
+  if (!answer) return answer.error();
+  context.output.print(answer->fields, [&](const Terminal& terminal) {
+    std::string text;
+    for (const json::value& each : answer->fields.at("removed").as_array()) {
+      text += terminal.paint(Style::good, "removed") + "  " + printable(std::string(each.as_string())) + "\n";
+    }
+    const int64_t segments = number_in(answer->fields, "segments");
+    return text + std::to_string(segments) + (segments == 1 ? " segment" : " segments") + " removed\n";
+  });
+  return Code::ok;
+}
+
+Result<Code> store_upgrade(Context& context) {
+  auto recipient = recipient_in(context);
+  if (!recipient) return recipient.error();
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  if (const std::string address = store_address(context); !address.empty()) {
+    opening->store = host::StoreElsewhere{.address = address, .replica = "upgrade", .url = ""};
+  }
+  RealClock clock;
+  auto report =
+      host::upgrade_store(*opening, clock, {.folder = absolute(context.given.text("to")), .recipient = *recipient});
+  if (!report) return report.error();
+  const outputs::StoreUpgraded shown{.from = report->from,
+                                     .to = report->to,
+                                     .backup = report->backup,
+                                     .signer = report->signer,
+                                     .position = static_cast<int64_t>(report->position),
+                                     .at = report->at_ms == 0 ? "" : utc_text(report->at_ms)};
+  const bool done = shown.from != shown.to;
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
+    std::string said = done ? terminal.paint(Style::good, "upgraded") + "  format " + std::to_string(shown.from) +
+                                  " to " + std::to_string(shown.to) + "\n"
+                            : "unchanged  format " + std::to_string(shown.to) + " is what this Sluice works on\n";
+    if (!shown.backup.empty()) said += "backup    " + printable(shown.backup) + ", made before, " + shown.at + "\n";
+    if (!shown.signer.empty()) said += "signed by " + shown.signer + "\n";
+    return said;
+  });
+  if (done) {
+    context.output.note("The way back, with the earlier Sluice and an empty home: sluice backup restore " +
+                        folder_of(shown.backup) + " --at " + std::to_string(shown.position) + ". Next: sluice serve");
+  }
+  return Code::ok;
+}
 
 Option recipient_option() {
   return {.name = "recipient", .value = "KEY", .help = "for whom keys and secrets are sealed: slr_… or a file with it"};
@@ -325,19 +405,22 @@ void add_backup_commands(Commands& commands) {
                 .options = {{.name = "out", .value = "FILE", .help = "where the key is to be", .kind = Kind::path}},
                 .example = "sluice backup key --out backup.key",
                 .run = key});
-  commands.add({.name = "backup configure",
-                .summary = "Archive every commit, so that any moment can be restored",
-                .details =
-                    "The folder is one of the control plane's machine, best on another disk or machine. A backup "
-                    "is made there first; what is committed afterwards is written behind it, about a second "
-                    "later, while sluice serve runs.",
-                .args = {{.name = "folder", .help = "where backups go", .kind = Kind::path, .optional = true}},
-                .options = with_call_options(
-                    {recipient_option(),
-                     {.name = "limit", .value = "N", .help = "how many backups there may be", .kind = Kind::count},
-                     {.name = "off", .help = "archive nothing more"}}),
-                .example = "sluice backup configure backups --recipient backup.key.pub",
-                .run = configure});
+  commands.add(
+      {.name = "backup configure",
+       .summary = "Archive every commit, so that any moment can be restored",
+       .details = "The folder is one of the control plane's machine, best on another disk or machine. A backup "
+                  "is made there first; what is committed afterwards is written behind it, about a second "
+                  "later, while sluice serve runs. With --keep or --keep-days, backups and segments that neither "
+                  "needs are removed by themselves; with both, what either needs is kept. 0 keeps everything.",
+       .args = {{.name = "folder", .help = "where backups go", .kind = Kind::path, .optional = true}},
+       .options = with_call_options(
+           {recipient_option(),
+            {.name = "limit", .value = "N", .help = "how many backups there may be", .kind = Kind::count},
+            {.name = "keep", .value = "N", .help = "keep the last N backups there", .kind = Kind::count},
+            {.name = "keep-days", .value = "N", .help = "keep every moment of the last N days", .kind = Kind::count},
+            {.name = "off", .help = "archive nothing more"}}),
+       .example = "sluice backup configure backups --recipient backup.key.pub",
+       .run = configure});
   commands.add({.name = "backup create",
                 .summary = "Make a backup of everything, as it is now",
                 .details =
@@ -375,13 +458,19 @@ void add_backup_commands(Commands& commands) {
                            .loses = loss_of,
                            .done = "removed",
                            .what = backup_name}));
+  commands.add({.name = "backup prune",
+                .summary = "Remove what --keep and --keep-days do not need",
+                .details = "It happens by itself as soon as a newer backup takes the place of an older one; this says "
+                           "what it removes.",
+                .options = call_options(),
+                .example = "sluice backup prune",
+                .run = prune});
   auto options = way_back();
   options.push_back(
       {.name = "at", .value = "MOMENT", .help = "a position of the journal or a time; the newest if it is not said"});
   options.push_back({.name = "history-of",
-                     .value = "FILE",
-                     .help = "keep the later records of this store.db as well",
-                     .kind = Kind::path});
+                     .value = "STORE",
+                     .help = "keep the later records of this store.db or postgresql://… as well"});
   commands.add({.name = "backup restore",
                 .summary = "Restore a backup into an empty home",
                 .details = "The home is this machine's, and sluice serve starts on it afterwards. Generations and the "
@@ -391,7 +480,7 @@ void add_backup_commands(Commands& commands) {
                 .options = options,
                 .example = "sluice backup restore backups --key backup.key --signer 0123456789abcdef0123456789abcdef",
                 .run = restore});
-  commands.add_noun({.name = "store", .group = Group::operate, .summary = "Move the store from one kind to another"});
+  commands.add_noun({.name = "store", .group = Group::operate, .summary = "Move or upgrade the store"});
   commands.add({.name = "store export",
                 .summary = "Write the whole store and home into a folder, to move it",
                 .args = {{.name = "folder", .help = "where it goes, in a folder of its own", .kind = Kind::path}},
@@ -406,6 +495,17 @@ void add_backup_commands(Commands& commands) {
        .options = way_back(),
        .example = "sluice store import moved --key backup.key --signer 0123456789abcdef0123456789abcdef",
        .run = store_import});
+  commands.add({.name = "store upgrade",
+                .summary = "Bring a store of an earlier Sluice up to this one",
+                .details =
+                    "Every other command refuses an older format. A backup is made first, verified, and restored "
+                    "for a trial; then all is changed in one transaction, or nothing. The backup is the way "
+                    "back. Nobody may have the store open.",
+                .options = {{.name = "to", .value = "FOLDER", .help = "where the backup goes", .kind = Kind::path},
+                            recipient_option(),
+                            {.name = "store", .value = "URL", .help = "the PostgreSQL that has the store"}},
+                .example = "sluice store upgrade --to backups --recipient backup.key.pub",
+                .run = store_upgrade});
 }
 
 }  // namespace sluice::cli
