@@ -102,6 +102,7 @@ Result<void> Runner::begin_expand(const Migration& migration) {
   }
   auto schema = describe_schema(*database_);
   if (!schema) return schema.error();
+  before_ = Before{migration.number, *schema};
   Result<Value> invalid = Value("");
   if (database_->engine() == Engine::postgres) {
     invalid =
@@ -256,6 +257,7 @@ Result<void> Runner::keep_undoing(const Migration& migration, const Schema& afte
 }
 
 Result<std::vector<std::string>> Runner::statements_to_undo(int64_t number, const Schema& now) {
+  if (before_ && before_->number == number) return undoing(database_->engine(), before_->schema, now);
   auto before = ledger_.kept(number, "before");
   if (!before) return before.error();
   if (!*before) {

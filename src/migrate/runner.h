@@ -95,8 +95,13 @@ class Runner {
   Clock* clock_;
   MigratorLock lock_;
   Ledger ledger_;
-  bool compared_ = false;  // the files with what ran
-  int64_t size_ = 100;     // rows a batch, which finds its way to kBatchMs
+  struct Before {
+    int64_t number = 0;
+    Schema schema;
+  };
+  std::optional<Before> before_;  // the schema before the expansion that this runner began last, as the ledger has it
+  bool compared_ = false;         // the files with what ran
+  int64_t size_ = 100;            // rows a batch, which finds its way to kBatchMs
 };
 
 // How the schema differs from what the last phase left, or nothing if there is no ledger.

@@ -2,7 +2,6 @@
 #include "migrate/schema.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/json.h"
@@ -109,10 +108,10 @@ std::string plain(std::string_view sql) {
 using Key = std::pair<std::string_view, std::string_view>;  // of an object that stays where it is
 Key key_of(const SchemaObject& object) { return {object.kind, object.name}; }
 
-std::map<Key, const SchemaObject*> by_key(const Schema& schema) {
-  std::map<Key, const SchemaObject*> all;
-  for (const SchemaObject& object : schema) all[key_of(object)] = &object;
-  return all;
+bool has_table(const Schema& schema, const std::string& name) {
+  const Key wanted("table", name);
+  const auto found = std::ranges::lower_bound(schema, wanted, {}, key_of);
+  return found != schema.end() && key_of(*found) == wanted;
 }
 
 std::string drop_of(Engine engine, const SchemaObject& object) {
@@ -155,20 +154,17 @@ Result<Schema> schema_from_json(const std::string& text) {
 std::string fingerprint(const Schema& schema) { return crypto::to_string(crypto::sha256(schema_to_json(schema))); }
 
 std::vector<Difference> differences(const Schema& before, const Schema& after) {
-  auto old = by_key(before);
-  auto now = by_key(after);
   std::vector<Difference> all;
-  for (const auto& [key, object] : old) {
-    auto found = now.find(key);
-    if (found == now.end()) {
-      if (object->of.empty() || now.contains({"table", object->of})) all.push_back({Change::removed, *object});
-    } else if (found->second->definition != object->definition) {
-      all.push_back({Change::changed, *found->second});
-    }
-  }
-  for (const auto& [key, object] : now) {
-    if (old.contains(key)) continue;
-    if (object->of.empty() || old.contains({"table", object->of})) all.push_back({Change::added, *object});
+  auto old = before.begin();
+  auto now = after.begin();
+  while (old != before.end() || now != after.end()) {
+    const bool gone = now == after.end() || (old != before.end() && key_of(*old) < key_of(*now));
+    const bool fresh = !gone && (old == before.end() || key_of(*now) < key_of(*old));
+    if (gone && (old->of.empty() || has_table(after, old->of))) all.push_back({Change::removed, *old});
+    if (fresh && (now->of.empty() || has_table(before, now->of))) all.push_back({Change::added, *now});
+    if (!gone && !fresh && old->definition != now->definition) all.push_back({Change::changed, *now});
+    if (!fresh) ++old;
+    if (!gone) ++now;
   }
   // A table's text says what its columns, which are named, say already.
   std::set<std::string> named;
@@ -177,7 +173,6 @@ std::vector<Difference> differences(const Schema& before, const Schema& after) {
   }
   std::erase_if(all,
                 [&](const Difference& each) { return each.object.kind == "ddl" && named.contains(each.object.of); });
-  std::ranges::sort(all, {}, [](const Difference& each) { return key_of(each.object); });
   return all;
 }
 

@@ -37,14 +37,14 @@ TEST(Schema, SurvivesItsText) {
 }
 
 TEST(Schema, UndoesOnlyWhatWasAdded) {
-  const Schema before = {{"table", "\"t\"", "", ""}, {"column", "\"t\".\"a\"", "TEXT", "\"t\""}};
-  Schema after = before;
-  after.push_back({"column", "\"t\".\"b\"", "TEXT", "\"t\""});
-  after.push_back({"index", "\"i\"", "CREATE INDEX i ON t(b)", "\"t\""});
+  const SchemaObject table{"table", "\"t\"", "", ""}, column{"column", "\"t\".\"a\"", "TEXT", "\"t\""};
+  const Schema before = {column, table};
+  Schema after = {
+      column, {"column", "\"t\".\"b\"", "TEXT", "\"t\""}, {"index", "\"i\"", "CREATE INDEX i ON t(b)", "\"t\""}, table};
   auto statements = undoing(Engine::sqlite, before, after);
   ASSERT_TRUE(statements) << statements.error().message;
   EXPECT_EQ(*statements, (std::vector<std::string>{"DROP INDEX \"i\"", "ALTER TABLE \"t\" DROP COLUMN \"b\""}));
-  after[1].definition = "INTEGER";
+  after[0].definition = "INTEGER";
   auto refused = undoing(Engine::sqlite, before, after);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "it cannot be undone: column \"t\".\"a\" is another one than before");
