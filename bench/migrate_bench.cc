@@ -316,9 +316,14 @@ void many(Report& report) {
 
 int main(int argc, char** argv) {
   const std::string part = argc > 1 ? argv[1] : "";
-  sluice::bench::Report report;
-  if (part.empty() || part == "many") sluice::bench::many(report);
-  if (part.empty() || part == "copies") sluice::bench::copies(report);
-  if (part.empty() || part == "lints") sluice::bench::lints(report);
-  return report.print();
+  try {
+    sluice::bench::Report report;
+    if (part.empty() || part == "many") sluice::bench::many(report);
+    if (part.empty() || part == "copies") sluice::bench::copies(report);
+    if (part.empty() || part == "lints") sluice::bench::lints(report);
+    return report.print();
+  } catch (const std::exception& failure) {  // by now the server is stopped
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 2;
+  }
 }
