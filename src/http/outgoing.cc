@@ -17,6 +17,7 @@
 #include <boost/beast/http.hpp>
 #include <charconv>
 #include <condition_variable>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -481,25 +482,25 @@ class Outgoing::Exchange {
       answer.headers.push_back({std::string(each.name_string()), std::string(each.value())});
     }
     const bool downloads = request_.download && (!request_.downloads || request_.downloads(answer.status));
-    std::string piece(kPiece, '\0');
+    const auto piece = std::make_unique_for_overwrite<char[]>(kPiece);
     // It is read as far as there is room, else by 512 bytes.
     if (!parser.is_done()) connection_->buffer.reserve(kPiece);
     while (!parser.is_done()) {
-      parser.get().body().data = piece.data();
-      parser.get().body().size = piece.size();
+      parser.get().body().data = piece.get();
+      parser.get().body().size = kPiece;
       parser.get().body().more = true;
       error_code failure = on_stream([&](auto& stream, auto then) {
         beast::http::async_read_some(stream, connection_->buffer, parser, std::move(then));
       });
       if (failure == beast::http::error::need_buffer) failure = {};
       if (failure) return of_answer(failure);
-      const size_t got = piece.size() - parser.get().body().size;
+      const size_t got = kPiece - parser.get().body().size;
       if (got == 0) continue;
       if (!downloads) {
         if (got > request_.most_bytes - answer.body.size()) return of_answer(beast::http::error::body_limit);
-        answer.body.append(piece, 0, got);
+        answer.body.append(piece.get(), got);
       } else {
-        if (!request_.download(std::string_view(piece).substr(0, got)))
+        if (!request_.download(std::string_view(piece.get(), got)))
           return failed(Code::unavailable, "it was cancelled");
         renew_deadline();
       }

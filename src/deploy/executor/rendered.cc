@@ -61,7 +61,16 @@ Tried<kube::Policy> admitted(ClusterMeans& means, const Request& request) {
   return *std::move(policy);
 }
 
-bool is_cluster_scoped(const kube::ObjectRef& ref, const std::vector<json::value>& objects) {
+Kinds cluster_kinds_of(const std::vector<json::value>& objects) {
+  Kinds kinds;
+  for (const json::value& each : objects) {
+    if (text_at(each, {"kind"}) == "CustomResourceDefinition" && text_at(each, {"spec", "scope"}) == "Cluster")
+      kinds.emplace(text_at(each, {"spec", "group"}), text_at(each, {"spec", "names", "kind"}));
+  }
+  return kinds;
+}
+
+bool is_cluster_scoped(const kube::ObjectRef& ref, const Kinds& defined) {
   static const std::set<std::string, std::less<>> kKnown = {"Namespace",
                                                             "CustomResourceDefinition",
                                                             "ClusterRole",
@@ -77,10 +86,7 @@ bool is_cluster_scoped(const kube::ObjectRef& ref, const std::vector<json::value
   const std::string group = ref.group();
   const bool own = group.empty() || group == "apps" || group.ends_with(".k8s.io");
   if (own && kKnown.contains(ref.kind)) return true;
-  return std::ranges::any_of(objects, [&](const json::value& each) {
-    return text_at(each, {"kind"}) == "CustomResourceDefinition" && text_at(each, {"spec", "group"}) == group &&
-           text_at(each, {"spec", "names", "kind"}) == ref.kind && text_at(each, {"spec", "scope"}) == "Cluster";
-  });
+  return defined.contains({group, ref.kind});
 }
 
 std::optional<Refusal> denial_of_objects(const kube::Policy& policy, const std::vector<json::value>& objects) {
@@ -124,8 +130,9 @@ Tried<Rendered> rendered(ClusterMeans& means, const kube::Policy& policy, const 
     return why("renderFailed", "the templates make no objects; what is there is removed by undeploy alone");
   }
   std::set<kube::ObjectRef> seen;
+  const Kinds defined = cluster_kinds_of(all.objects);
   for (json::value& each : all.objects) {
-    rendering::place(each, request.name_space, is_cluster_scoped(kube::ref_of(each), all.objects), request.labels());
+    rendering::place(each, request.name_space, is_cluster_scoped(kube::ref_of(each), defined), request.labels());
     const kube::ObjectRef ref = kube::ref_of(each);
     if (!seen.insert(ref).second) return why("renderFailed", to_string(ref) + " stands in the templates twice");
   }

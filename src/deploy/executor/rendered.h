@@ -2,7 +2,9 @@
 // set, and everything checked that can be without the cluster.
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deploy/executor/cluster_means.h"
@@ -32,7 +34,11 @@ std::optional<Refusal> denial_of_objects(const kube::Policy& policy, const std::
 // The waves, with the objects of each as pieces that are to be applied.
 Tried<std::vector<Piece>> pieces_of(const std::vector<boost::json::value>& objects);
 
+// The kinds without a namespace that these objects define: group and kind of each.
+using Kinds = std::set<std::pair<std::string, std::string>>;
+Kinds cluster_kinds_of(const std::vector<boost::json::value>& objects);
+
 // Whether objects of this kind have no namespace, as far as it is known without a cluster.
-bool is_cluster_scoped(const kube::ObjectRef& ref, const std::vector<boost::json::value>& objects);
+bool is_cluster_scoped(const kube::ObjectRef& ref, const Kinds& defined);
 
 }  // namespace sluice::deploy::executor

@@ -60,7 +60,22 @@ TEST_F(RenderedTest, IdsAreLabels) {
   EXPECT_EQ(admitted(cluster.means, request).refusal().why, "invalid");
   request.instance = "i";
   EXPECT_TRUE(admitted(cluster.means, request));
+}
+
+TEST_F(RenderedTest, KindsWithoutANamespaceAreKnownOrDefinedBesides) {
   EXPECT_TRUE(is_cluster_scoped({.api_version = "v1", .kind = "Namespace", .name_space = "", .name = "x"}, {}));
+  const auto crd = [](const std::string& kind, const std::string& scope) {
+    return json::value{{"kind", "CustomResourceDefinition"},
+                       {"spec", {{"group", "acme.example"}, {"scope", scope}, {"names", {{"kind", kind}}}}}};
+  };
+  const Kinds defined = cluster_kinds_of({crd("Fleet", "Cluster"), crd("Widget", "Namespaced")});
+  EXPECT_EQ(defined, (Kinds{{"acme.example", "Fleet"}}));
+  const auto is_scoped = [&](const std::string& version, const std::string& kind) {
+    return is_cluster_scoped({.api_version = version, .kind = kind, .name_space = "", .name = "x"}, defined);
+  };
+  EXPECT_TRUE(is_scoped("acme.example/v1", "Fleet"));
+  EXPECT_FALSE(is_scoped("acme.example/v1", "Widget"));
+  EXPECT_FALSE(is_scoped("other.example/v1", "Fleet"));
 }
 
 }  // namespace rendered_test

@@ -2,6 +2,7 @@
 // looks is in cluster_looks.cc.
 #include "deploy/concepts/cluster/cluster_rows.h"
 #include "deploy/executor/cluster_means.h"
+#include "deploy/executor/snapshot.h"
 
 namespace sluice::deploy::cluster {
 namespace {
@@ -241,6 +242,13 @@ void tell(State& state, const ClusterId& id, const std::string& status, const st
                          .kind = about.kind,
                          .namespace_ = about.name_space,
                          .name = about.name});
+}
+
+void hide(executor::ClusterMeans& means, const std::string& environment, const std::string& request,
+          rendering::Taint& taint) {
+  auto kept = executor::read_snapshot(means, environment, snapshot_name(request));
+  if (!kept) return;
+  for (const std::string& each : kept->taint.texts()) taint.add(each);
 }
 
 std::string request_name(const std::string& id) { return "cluster/request/" + id; }

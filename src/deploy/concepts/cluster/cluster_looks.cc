@@ -131,13 +131,6 @@ std::map<kube::ObjectRef, json::value> last_applied(ClusterMeans& means, const s
   return all;
 }
 
-// What a request that stopped has applied may be in the cluster, too.
-void hide(ClusterMeans& means, const std::string& environment, const std::string& request, rendering::Taint& taint) {
-  auto kept = executor::read_snapshot(means, environment, snapshot_name(request));
-  if (!kept) return;
-  for (const std::string& each : kept->taint.texts()) taint.add(each);
-}
-
 json::value shown(const rendering::Taint& taint, const json::value& object) {
   return object.is_null() ? object : taint.redacted(kube::comparable(object));
 }
@@ -158,6 +151,7 @@ std::optional<Refusal> compare(ClusterMeans& means, const DiffWork& work, Looked
     }
   }
   for (const auto& [ref, object] : applied) taint.add_secret_object(object);
+  // What a request that stopped has applied may be in the cluster, too.
   for (const std::string& each : work.halfDone) hide(means, work.request.environment, each, taint);
   std::vector<executor::Piece> wanted;
   for (const executor::Seen& each : *seen) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "deploy/concepts/cluster/cluster_work.h"
+#include "deploy/executor/cluster_means.h"
 #include "deploy/executor/refusal.h"
 #include "deploy/executor/waves.h"
 
@@ -49,6 +50,10 @@ void tell(State& state, const ClusterId& id, const std::string& status, const st
 
 // The texts that came sealed with a call; an empty one was left out. Throws if they are gone.
 executor::Sent sent_with(const RenderWork& work, Effect& effect);
+
+// Adds what must not be shown of a request's objects, if they are still kept.
+void hide(executor::ClusterMeans& means, const std::string& environment, const std::string& request,
+          rendering::Taint& taint);
 
 std::string request_name(const std::string& id);
 std::string snapshot_name(const std::string& id);

@@ -146,6 +146,7 @@ std::optional<Refusal> run(const StepWork& work, Effect& effect, std::vector<Pie
     kept = *std::move(read);
     executor::label(kept.objects, work.request.labels());
   }
+  for (const std::string& each : work.hidden) hide(means, work.request.environment, each, kept.taint);
   return act(stage_of(means, **client, work.request, kept.taint, effect), kept, pieces);
 }
 
@@ -589,6 +590,11 @@ Ready::Outcome Cluster::finish_ready(const Ready& ask, const Ready::Outcome& out
 Prune::Begun Cluster::begin_prune(const Prune& ask, State& state) {
   const ClusterRecord record = state.get(ask.operation).value_or(ClusterRecord{});
   PruneWork work{step_of(ask.operation, record)};
+  // What is removed was applied by earlier requests.
+  const auto instance = state.get(record.instance);
+  if (instance && instance->current) work.hidden.push_back(instance->current->text());
+  for (const ClusterId& each : left_half_done(state, record.instance, ask.operation))
+    work.hidden.push_back(each.text());
   for (Piece& each : pieces_of(state, ask.operation)) {
     if (goes(each) && each.state != "gone") work.pieces.push_back(std::move(each));
   }

@@ -95,6 +95,19 @@ TEST_F(ClusterTest, AnInstanceGoesByItsInventory) {
   EXPECT_TRUE(server.paths().empty());
 }
 
+TEST_F(ClusterTest, ARemovalShowsNoSecretOfWhatItRemoves) {
+  deployed("r1", files_of({"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: canary-4711}\n"}));
+  const ClusterId operation = begun("r2", asked<Undeploy>());
+  harness.invoke(Prepare{.operation = operation}).as<Prepare::Prune>();
+  server.instead = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.method != "DELETE") return std::nullopt;
+    return TestingApiServer::refusal(403, "Forbidden", "a webhook keeps canary-4711 as it is");
+  };
+  const auto stopped = harness.invoke(Prune{.operation = operation}).as<Prune::Stopped>();
+  EXPECT_EQ(stopped.message, "Secret/s in shop: a webhook keeps <REDACTED> as it is");
+  EXPECT_EQ(stopped.done.at(0).message, "a webhook keeps <REDACTED> as it is");
+}
+
 TEST_F(ClusterTest, NobodyWaitsForAClusterThatIsAway) {
   int asked_for = 0;
   server.instead = [&](const http::Request&) -> std::optional<http::Response> {

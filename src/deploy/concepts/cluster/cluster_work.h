@@ -63,8 +63,9 @@ struct StepWork {
   std::optional<int64_t> next;  // the wave after this one
   int64_t timeout_ms = 0;       // how long to wait; 0: not at all
   std::vector<executor::Piece> pieces;
+  std::vector<std::string> hidden;  // requests whose secrets may be in what the cluster says
 };
-BOOST_DESCRIBE_STRUCT(StepWork, (), (request, snapshot, wave, next, timeout_ms, pieces))
+BOOST_DESCRIBE_STRUCT(StepWork, (), (request, snapshot, wave, next, timeout_ms, pieces, hidden))
 
 struct ApplyWork : StepWork {};
 BOOST_DESCRIBE_STRUCT(ApplyWork, (StepWork), ())
