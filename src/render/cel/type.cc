@@ -114,20 +114,24 @@ class TypeText {
   std::map<std::string, const Type*>& parameters_;
 };
 
+std::vector<Type> basic_types() {
+  std::vector<Type> all(static_cast<size_t>(TypeKind::parameter) + 1);
+  for (size_t index = 0; index < all.size(); ++index) all[index].kind = static_cast<TypeKind>(index);
+  const Type* anything = &all[static_cast<size_t>(TypeKind::dynamic)];
+  for (const auto& each : kNamed) all[static_cast<size_t>(each.kind)].inner.assign(each.inner, anything);
+  return all;
+}
+
 }  // namespace
 
 TypePool::TypePool() {
-  basic_.resize(static_cast<size_t>(TypeKind::parameter) + 1);
-  for (size_t index = 0; index < basic_.size(); ++index) basic_[index].kind = static_cast<TypeKind>(index);
-  const Type* anything = &basic_[static_cast<size_t>(TypeKind::dynamic)];
-  for (const auto& each : kNamed) {
-    basic_[static_cast<size_t>(each.kind)].inner.assign(each.inner, anything);
-  }
+  static const std::vector<Type> kBasic = basic_types();
+  basic_ = kBasic.data();
 }
 
 const Type* TypePool::make(Type type) {
-  made_.push_back(std::move(type));
-  return &made_.back();
+  made_.push_back(std::make_unique<Type>(std::move(type)));
+  return made_.back().get();
 }
 
 Result<const Type*> TypePool::parse(std::string_view text, std::map<std::string, const Type*>& parameters) {

@@ -5,8 +5,8 @@
 // knows which fields there are, the evaluator sees a map.
 #pragma once
 
-#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,7 +49,7 @@ class TypePool {
  public:
   TypePool();
 
-  const Type* basic(TypeKind kind) const { return &basic_[static_cast<size_t>(kind)]; }
+  const Type* basic(TypeKind kind) const { return basic_ + static_cast<size_t>(kind); }
   const Type* dynamic() const { return basic(TypeKind::dynamic); }
   const Type* list(const Type* item) { return make({.kind = TypeKind::list, .inner = {item}}); }
   const Type* map(const Type* key, const Type* value) { return make({.kind = TypeKind::map, .inner = {key, value}}); }
@@ -63,8 +63,8 @@ class TypePool {
   Result<const Type*> parse(std::string_view text, std::map<std::string, const Type*>& parameters);
 
  private:
-  std::vector<Type> basic_;
-  std::deque<Type> made_;
+  const Type* basic_;  // those that every pool has
+  std::vector<std::unique_ptr<Type>> made_;
 };
 
 std::string to_string(const Type& type);
