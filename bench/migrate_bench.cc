@@ -267,7 +267,7 @@ std::string home_with(const Folder& folder, const std::string& migrations) {
   std::filesystem::copy(migrations, app + "/migrations");
   std::ofstream(app + "/bundle.yaml")
       << "name: many\nversion: \"1\"\nrun: [sh, -c, 'exec python3 -m http.server $PORT --bind 127.0.0.1']\n"
-      << "storage: [{name: data}]\nmigrations: {file: data/app.db}\n";
+      << "health: {path: /}\nstorage: [{name: data}]\nmigrations: {file: data/app.db}\n";
   shell("SLUICE_HOME=" + home + " build/release/sluice up " + app + " --detach");
   return home;
 }
