@@ -26,6 +26,7 @@ namespace json = boost::json;
 constexpr size_t kLinkPiece = size_t{64} << 10U;
 constexpr size_t kMostWaiting = size_t{4} << 20U;  // for one link, before its streams wait
 constexpr int kLookAtLinks_ms = 250;
+constexpr int64_t kLookAtFiles_ms = 1'000;
 constexpr size_t kMostEvents = 256;
 constexpr std::string_view kCertificatesOp = R"({"op":"certificates")";
 
@@ -187,12 +188,18 @@ void LinkHub::look_at_times() {
   const int64_t now_ms = means_.clock.monotonic_ns() / 1'000'000;
   if (now_ms - looked_ms_ < kLookAtLinks_ms) return;
   looked_ms_ = now_ms;
+  bool changed = false;
+  if (!links_.empty() && now_ms - looked_at_files_ms_ >= kLookAtFiles_ms) {
+    looked_at_files_ms_ = now_ms;
+    changed = files_stamp() != files_stamp_;
+  }
   for (auto& [name, link] : links_) {
     if (now_ms - link->heard_ms > kLinkSilence_ms) {
       link->lost = true;
       continue;
     }
     if (link->listening >= 0) send_urls(*link);
+    if (link->listening >= 0 && changed) send_files(*link);
     if (now_ms - link->said_ms > kLinkBeat_ms) say(*link, LinkKind::beat, 0, "");
     flush(*link);
   }
@@ -310,7 +317,9 @@ std::string LinkHub::files_stamp() const {
     if (stat) stamp += path + " " + std::to_string(stat->mtime_ns) + " " + std::to_string(stat->inode) + "\n";
   };
   if (auto all = means_.disk.list(folder)) {
-    for (const FolderEntry& each : *all) add(folder + "/" + each.name + "/chain.pem");
+    for (const FolderEntry& each : *all) {
+      for (const char* file : {"/chain.pem", "/key.pem"}) add(folder + "/" + each.name + file);
+    }
   }
   if (auto all = means_.disk.list(folder + "/.challenges")) {
     for (const FolderEntry& each : *all) add(folder + "/.challenges/" + each.name);

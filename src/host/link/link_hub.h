@@ -6,7 +6,8 @@
 //   (*hub)->take(router, std::move(connection), input);      // from then on it is the hub's
 //
 // One thread moves the bytes of all of them. A router that says nothing for five seconds is cut off: its socket goes,
-// its router.json stays. Certificates go before whatever asks the router to read them.
+// its router.json stays. Certificates go before whatever asks the router to read them, and within a second of every
+// change.
 #pragma once
 
 #include <atomic>
@@ -112,7 +113,7 @@ class LinkHub {
   std::map<std::string, std::unique_ptr<Link>> links_;  // by name
   FilesVersion files_version_;
   std::string files_stamp_, files_digest_, files_;  // what is sent; empty: not read yet
-  int64_t looked_ms_ = 0;
+  int64_t looked_ms_ = 0, looked_at_files_ms_ = 0;
 
   struct New {
     JoinedRouter router;

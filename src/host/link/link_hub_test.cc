@@ -112,6 +112,17 @@ TEST_F(Hub, CertificatesGoBeforeWhatAsksForThem) {
   EXPECT_EQ(asking.get().at("ok"), true);
 }
 
+TEST_F(Hub, CertificatesThatChangeAreSentUnasked) {
+  auto far = linked("edge");
+  far->await(LinkKind::files);
+  const auto tls = home.folder("tls").value();
+  ASSERT_TRUE(disk.make_folder((tls / "shop.example").string(), 0700));
+  for (const char* file : {"chain.pem", "key.pem"}) {
+    ASSERT_TRUE(write_atomically(disk, (tls / "shop.example" / file).string(), "new", 0600));
+  }
+  EXPECT_NE(far->await(LinkKind::files).bytes.find("shop.example"), std::string::npos);
+}
+
 TEST_F(Hub, OneThatGoesLeavesItsRecordAndNobodyAtItsSocket) {
   auto far = linked("edge");
   far->await(LinkKind::files);

@@ -37,7 +37,8 @@ TestingDesk::TestingDesk() {
               .url = [this] { return url(); },
               .fingerprint = [this] { return fingerprint; }})
              .value();
-  auto roots = JoinedRouters(disk, home).ensure_authority(now_ms).value();
+  // It was there before the certificates of routers that have ended since.
+  auto roots = JoinedRouters(disk, home).ensure_authority(now_ms - 60 * int64_t{86'400'000}).value();
   auto leaf = crypto::make_certificate({.names = {"127.0.0.1"}, .until_ms = now_ms + 86'400'000}, &authority, now_ms);
   auto shown =
       http::ServerTls::make(
@@ -59,7 +60,6 @@ TestingDesk::~TestingDesk() {
 
 http::Response TestingDesk::answer(const http::Request& request, const http::Peer& peer) {
   if (request.method == "GET") {
-    if (!redirect.empty()) return {.status = 307, .headers = {{"Location", redirect}}, .body = "{}"};
     auto linked = desk->link(request.path.at(2), request, peer);
     return linked ? *std::move(linked) : said(linked.error());
   }

@@ -31,7 +31,6 @@ struct TestingDesk {
   crypto::MadeCertificate authority;
   std::string fingerprint;
   uint16_t port = 0;
-  std::string redirect;  // as one that follows answers; empty: it leads
   std::unique_ptr<RouterDesk> desk;
   std::unique_ptr<http::Server> server;
 };
