@@ -63,3 +63,20 @@ def test_programs_of_another_machine_are_left_alone(started, plane, eventually):
     eventually(lambda: get(url)[0] == 200)
     assert pids(west) == []
     assert east.run("audit", "verify").returncode == 0
+
+
+def test_what_another_machine_should_stop_is_stopped_when_it_leads_again(started, plane, eventually):
+    server = started()
+    east = plane("east", server).serve(*named("east"))
+    east.run("up", east.root / "examples/hello", "--detach")
+    (program,) = pids(east)
+    west = joined(plane, server, "west", east).serve(*named("west"))
+    east.end(signal.SIGKILL)
+    eventually(lambda: leads(west) == "west", west.log)
+    west.run("down", "hello", "--yes")
+    assert pids(east) == [program]
+    east.serve(*named("east"))
+    west.end()
+    eventually(lambda: leads(east) == "east", east.log)
+    eventually(lambda: pids(east) == [], east.log)
+    eventually(lambda: not request(east, "GET", "/v1/state/LocalRuntime")[1]["rows"], east.log)
