@@ -4,6 +4,7 @@ on whose machine they are, and goes on with all that needs no machine."""
 import json
 import os
 import signal
+import subprocess
 
 from asking import request
 from test_replicas import joined, leads, named
@@ -18,6 +19,12 @@ def pids(plane):
         if said["phase"] == "running" and os.path.exists(f"/proc/{said['program']['pid']}"):
             found.append(said["program"]["pid"])
     return found
+
+
+def starting(plane):
+    """The supervisors of a home's programs that are not healthy yet."""
+    states = [json.loads(each.read_text()) for each in (plane.home / "runtime/replicas").glob("*/state.json")]
+    return [each["supervisor"]["pid"] for each in states if each["phase"] == "starting"]
 
 
 ELSEWHERE = "it is on the machine of the replica east, and west leads: it is left alone until east leads again"
@@ -80,3 +87,31 @@ def test_what_another_machine_should_stop_is_stopped_when_it_leads_again(started
     eventually(lambda: leads(east) == "east", east.log)
     eventually(lambda: pids(east) == [], east.log)
     eventually(lambda: not request(east, "GET", "/v1/state/LocalRuntime")[1]["rows"], east.log)
+
+
+def test_a_start_that_its_replica_did_not_see_to_its_end_is_undone_when_it_leads_again(started, plane, eventually):
+    server = started()
+    east = plane("east", server).serve(*named("east"))
+    west = joined(plane, server, "west", east).serve(*named("west"))
+    slow = east.folder / "slow"
+    slow.mkdir()
+    (slow / "bundle.yaml").write_text("name: slow\nversion: '1'\nrun: [./app]\nhealth: {start_within: 300s}\n")
+    (slow / "app").write_text("#!/bin/sh\nexec sleep 600\n")
+    (slow / "app").chmod(0o755)
+    with subprocess.Popen([str(east.sluice), "up", str(slow), "--detach"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=east.environment()) as asked:
+        eventually(lambda: starting(east))
+        east.end(signal.SIGKILL)
+        asked.kill()
+    (supervisor,) = starting(east)
+    eventually(lambda: leads(west) == "west", west.log)
+    # Whether it was started nobody can say here; it is not started once more, and not ended.
+    eventually(lambda: [each["value"]["lifecycle"] for each in request(west, "GET", "/v1/state/Revision")[1]["rows"]]
+               == ["failed"], west.log)
+    assert starting(east) == [supervisor] and not starting(west)
+    east.serve(*named("east"))
+    west.end()
+    eventually(lambda: leads(east) == "east", east.log)
+    eventually(lambda: not starting(east), east.log)
+    eventually(lambda: not os.path.exists(f"/proc/{supervisor}"))
+    assert east.run("audit", "verify").returncode == 0
