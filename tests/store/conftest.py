@@ -52,6 +52,11 @@ class Server:
         assert code is None or done.returncode == code, done.stderr
         return done.stdout.strip()
 
+    def session(self):
+        """Whoever else is at the server: statements go to its stdin."""
+        return self.run([BIN / "psql", "-h", self.folder, "-U", "sluice", "-d", "postgres", "-qAt"], how=subprocess.Popen,
+                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
@@ -70,6 +75,14 @@ def started(eventually):
     yield start
     for server in servers:
         server.stop()
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Where backups and the recipient's key are, apart from every home."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    return folder
 
 
 class Plane:

@@ -20,14 +20,6 @@ from test_serve_on_postgres import get
 MOMENTS = 20
 
 
-@pytest.fixture
-def kept(tmp_path):
-    """Where backups and the recipient's key are, apart from every home."""
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    return folder
-
-
 def key_made(one, kept):
     one.run("backup", "key", "--out", kept / "backup.key")
     return kept / "backup.key.pub"

@@ -9,8 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import BIN
-from test_backup import environment, key_made, kept, on_sqlite  # noqa: F401
+from test_backup import environment, key_made, on_sqlite
 
 OLDER = "has format 1, and this Sluice works on format 2; nothing was changed"
 
@@ -111,8 +110,7 @@ def test_only_an_upgrade_opens_an_older_postgresql(started, plane, kept, eventua
     code, said = one.refused()
     assert f"the store in PostgreSQL {OLDER}" in said and "sluice store upgrade --store URL" in said
     # Killed in the middle of its transaction: somebody else is about to make a table of the same name.
-    other = subprocess.Popen([BIN / "psql", "-h", server.folder, "-U", "sluice", "-d", "postgres", "-qAt"],
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    other = server.session()
     other.stdin.write("BEGIN; CREATE TABLE sluice.upgrade (x int); SELECT 'held';\n")
     other.stdin.flush()
     assert other.stdout.readline() == "held\n"
