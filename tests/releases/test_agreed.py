@@ -80,6 +80,8 @@ def test_files_are_applied_whole_once_people_agree(home, team, eventually):
     team.run("ann", "apply", "-f", "pin.yaml", code=10)
     eventually(lambda: len(home.data("approvals", "list")) == 2, lambda: home.run("approvals", "list").stdout)
     second, first = home.data("approvals", "list")
+    assert [each["file"].rpartition("/")[2] for each in first["whole"]["documents"]] == ["pin.yaml", "settings.yaml"]
+    assert "Pin/set in Definition/apply" in home.run("approvals", "list").stdout
     home.run("approvals", "reject", second["approval"], "--reason", "whole or not at all")
     assert team.agree("bob", "cay")["approval"] == first["approval"]
     eventually(lambda: staging(home).get("ready"))

@@ -226,6 +226,7 @@ def test_every_rule_refuses_by_every_door(home, repository, eventually):
             refused("cli", home.run("pins", "set", "hello", to, "hello-1", code=code).stderr)
             if to == "staging":
                 refused("promote", home.run("promote", "--from", "local", "--to", to, code=code).stderr)
+                refused("env promote", home.run("env", "promote", "local", to, "--kit", "hello", code=7).stderr)
             status, answer = Socket(home).post("/v1/actions/Pin/set", json.dumps({"input": {
                 "pins": [{"component": "hello", "environment": to, "release": "hello-1", "state": "Active", "drift": "report"}]}}))
             assert answer["variant"] == variant and status == (202 if code == 10 else 422), answer

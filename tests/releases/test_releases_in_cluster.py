@@ -81,7 +81,8 @@ def test_a_release_goes_through_a_cluster_and_back(made):
     home.run("pins", "rollback", "checkout-service", "production")
     assert deployment(cluster, "production") == (5, IMAGE + "a" * 64)
     assert len(cluster.names("configmaps", "production")) == 1
-    home.run("pins", "set", "checkout-service", "production", "one", "--undeploy")
+    done = home.run("pins", "set", "checkout-service", "production", "one", "--undeploy")
+    assert done.stdout == "undeployed  checkout-service in production\n"
     assert cluster.names("deployments", "production") == []
 
 

@@ -42,7 +42,7 @@ Result<Code> list(Context& context) {
       table.rows.push_back({{each.approval},
                             {each.status},
                             {each.requester},
-                            {each.action},
+                            {each.action + (each.part_of ? " in " + *each.part_of : "")},
                             {brief(each.input)},
                             {each.environment.value_or("")},
                             {std::to_string(each.yes.size()) + " of " + std::to_string(each.needed)},

@@ -337,7 +337,11 @@ Result<void> with_bundle(Context& context, CommandDoor& door, const MeantNames&,
 }
 
 std::string release_made(const MeantNames&, const host::Answer& answer) {
-  return answer.text("release") + (answer.fields.at("fresh").as_bool() ? "" : ", which was there already");
+  const std::string image = answer.text("image");
+  return answer.text("release") + (answer.fields.at("fresh").as_bool() ? "" : ", which was there already") +
+         (image.find("sha256:") != std::string::npos
+              ? ""
+              : "; no registry gave a digest for " + printable(image) + ", so it runs in local alone");
 }
 
 Result<json::object> release_meant(Context& context, const MeantNames&) {
@@ -445,6 +449,11 @@ Result<Code> set_pin(Context& context) {
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   const std::string pins = pins_in_words(*answer);
+  if (context.given.flag("undeploy")) {
+    print_done(context, *answer, "undeployed",
+               context.given.text("component") + " in " + context.given.text("environment"));
+    return Code::ok;
+  }
   print_done(context, *answer, "pinned",
              !pins.empty() ? pins
                            : context.given.text("component") + " in " + context.given.text("environment") + " to " +
@@ -667,16 +676,15 @@ void add_release_commands(Commands& commands) {
                                    {.name = "environment", .value = "NAME", .help = "only in this environment"}}),
        .example = "sluice pins list",
        .run = list_pins});
-  commands.add(
-      {.name = "pins set",
-       .summary = "Pin a release, under the rules of its pipeline",
-       .args = {component, environment, release},
-       .options = changing_options(
-           {overriding,
-            {.name = "undeploy", .help = "let it run no more"},
-            {.name = "drift", .value = "WHAT", .help = "report what others change in a cluster, or correct it"}}),
-       .example = "sluice pins set checkout dev checkout-20261119-1",
-       .run = set_pin});
+  commands.add({.name = "pins set",
+                .summary = "Pin a release, under the rules of its pipeline",
+                .args = {component, environment, release},
+                .options = changing_options(
+                    {overriding,
+                     {.name = "undeploy", .help = "let it run no more"},
+                     {.name = "drift", .value = "WHAT", .help = "report what others change, or correct it"}}),
+                .example = "sluice pins set checkout dev checkout-20261119-1",
+                .run = set_pin});
   commands.add({.name = "pins history",
                 .summary = "List what a component has run in an environment",
                 .args = {component, environment},

@@ -38,7 +38,7 @@ export interface Views {
   };
   approvals: {
     query: { approval?: string; over?: boolean };
-    document: Array<{ approval: string; status: string; requester: string; action: string; input: unknown; reason: string; environment: string | null; needed: number; yes: Array<string>; outcome: string; flow: string; asked_at: string; expires_at: string }>;
+    document: Array<{ approval: string; status: string; requester: string; action: string; input: unknown; part_of: string | null; whole: unknown; reason: string; environment: string | null; needed: number; yes: Array<string>; outcome: string; flow: string; asked_at: string; expires_at: string }>;
   };
   audit: {
     query: { flow?: string; since?: string; from?: number; limit?: number; newest?: boolean };
@@ -240,7 +240,7 @@ export interface Actions {
     ok: { node: string };
   };
   "Pin/promote": {
-    input: { components: Array<string>; fromEnv: string; toEnv: string };
+    input: { components: Array<string>; fromEnv: string; toEnv: string; releases?: Array<string> };
     ok: { pins: Array<{ component: string; environment: string; release: string; revision: string; waits?: string }> };
   };
   "Pin/rollback": {

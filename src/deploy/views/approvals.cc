@@ -31,6 +31,11 @@ Result<std::vector<ApprovalDocument>> read_approvals(const lang::Reading& readin
                          .asked_at = record.askedAt,
                          .expires_at = record.expiresAt};
     if (record.environment) one.environment = *record.environment;
+    if (record.wholeAction && record.wholeInput) {
+      auto whole = parse_json(*record.wholeInput);
+      one.part_of = *record.wholeAction;
+      if (whole) one.whole = std::move(whole->root);
+    }
     all.push_back(std::move(one));
   }
   std::ranges::reverse(all);

@@ -23,6 +23,8 @@ struct ApprovalDocument {
   std::string requester;
   std::string action;
   json::value input;
+  OrNull<std::string> part_of;  // a larger call, which is run as a whole
+  json::value whole;            // its arguments
   std::string reason;
   OrNull<std::string> environment;
   int64_t needed = 0;
@@ -33,8 +35,8 @@ struct ApprovalDocument {
   lang::DateTime expires_at;
 };
 BOOST_DESCRIBE_STRUCT(ApprovalDocument, (),
-                      (approval, status, requester, action, input, reason, environment, needed, yes, outcome, flow,
-                       asked_at, expires_at))
+                      (approval, status, requester, action, input, part_of, whole, reason, environment, needed, yes,
+                       outcome, flow, asked_at, expires_at))
 
 std::vector<lang::View> approval_views();
 

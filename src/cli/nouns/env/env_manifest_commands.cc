@@ -86,6 +86,11 @@ Result<Code> promote(Context& context) {
   auto answer = (*door)->call("Env/promote", *input, host::WaitFor::answer);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal(context, *answer);
+  if (answer->text("plan").empty()) {  // a component, which its pin has moved
+    print_done(context, *answer, "promoted",
+               context.given.text("kit") + " in " + to + " to " + answer->text("version"));
+    return Code::ok;
+  }
   context.output.note("promoted " + context.given.text("kit") + " " + answer->text("version") + " from " + from +
                       " to " + to + "; nothing is deployed yet");
   auto plan = (*door)->read<views::PlanDocument>("plan", {{"plan", answer->text("plan")}});
@@ -123,7 +128,8 @@ void add_env_manifest_commands(Commands& commands) {
       {.name = "env promote",
        .summary = "Plan to deploy the version that another environment runs",
        .details = "The version must have been deployed without trouble and answer its health checks. Nothing is "
-                  "deployed: a plan for the second environment is made.",
+                  "deployed: a plan for the second environment is made. A component that is pinned is promoted as "
+                  "by `sluice promote`.",
        .args = {{.name = "env", .help = "the environment that runs it"},
                 {.name = "other", .help = "the environment that gets it"}},
        .options = changing_options({{.name = "kit", .value = "NAME", .help = "a kit or an app of the manifest"}}),
