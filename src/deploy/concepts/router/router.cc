@@ -2,6 +2,8 @@
 // its number in begin and compiles when it is its turn, so one that waited finds that the one before has sent its
 // change already, or sends the newest state for all that wait behind it.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "deploy/concepts/router/router_work.h"
 #include "deploy/cookie_keys.h"
@@ -105,21 +107,25 @@ Publish::Performed Router::perform_publish(const PublishWork& work, Effect& effe
 Publish::Outcome Router::finish_publish(const Publish& ask, const Publish::Outcome& outcome, State& state) {
   const auto* ok = get_if<Publish::Ok>(&outcome);
   if (ok == nullptr) return outcome;
-  for (const std::string& router : ok->acknowledged) {
-    auto known = member_of(state, ask.environment, router);
-    if (!known || (known->value.acknowledged >= ok->generation && known->value.trouble.empty())) continue;
-    RouterMember member = known->value;
-    member.acknowledged = std::max(member.acknowledged, ok->generation);
-    member.trouble.clear();
-    state.members(ask.environment).put(known->number, member);
-  }
+  const std::set<std::string> acknowledged(ok->acknowledged.begin(), ok->acknowledged.end());
+  std::map<std::string, std::string> troubles;  // of those that did not, by router
   for (const auto& each : ok->missed) {
-    auto known = member_of(state, ask.environment, each.router);
-    if (!known || each.gone) continue;
-    RouterMember member = known->value;
-    member.trouble = each.reason;
-    state.members(ask.environment).put(known->number, member);
+    if (!each.gone) troubles[each.router] = each.reason;
   }
+  // There may be a thousand: they are read once, and only those that have changed are written.
+  std::vector<lang::Element<RouterMember>> changed;
+  for (const auto& each : state.members(ask.environment)) {
+    RouterMember member = each.value;
+    if (acknowledged.contains(member.router)) {
+      member.acknowledged = std::max(member.acknowledged, ok->generation);
+      member.trouble.clear();
+    } else if (auto trouble = troubles.find(member.router); trouble != troubles.end()) {
+      member.trouble = trouble->second;
+    }
+    if (member.acknowledged == each.value.acknowledged && member.trouble == each.value.trouble) continue;
+    changed.push_back({each.number, std::move(member)});
+  }
+  for (const auto& each : changed) state.members(ask.environment).put(each.number, each.value);
   state.edit(ask.environment, [&](RouterRecord& record) { record.publishedAt = state.now(); });
   return outcome;
 }
