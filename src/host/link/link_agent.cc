@@ -39,7 +39,7 @@ constexpr std::string_view kLinkOps[] = {"load", "patch", "stats",   "counts",  
 constexpr int64_t kConnectPatience_ms = 3'000;
 constexpr int64_t kFirstPause_ms = 200, kLongestPause_ms = 3'000, kCalmLink_ms = 10'000;
 constexpr int64_t kLock_ms = 30'000;
-constexpr int64_t kRenewAgain_ms = 60'000;  // after an attempt that failed
+constexpr int64_t kLookAtCertificate_ms = 2'000, kRenewAgain_ms = 60'000;
 constexpr size_t kAgentPiece = size_t{64} << 10U;
 constexpr size_t kMostRequestLine = size_t{64} << 10U;
 constexpr size_t kMostStreams = 64;
@@ -335,11 +335,15 @@ void LinkAgent::keep_files_of(const std::string& carried) {
 
 void LinkAgent::renew_if_due() {
   const int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
-  if (renewed_ms_ != 0 && now_ms - renewed_ms_ < kRenewAgain_ms) return;
+  if (now_ms < renew_at_ms_) return;
+  renew_at_ms_ = now_ms + kLookAtCertificate_ms;
   auto identity = link_identity(disk_, home_);
-  if (!identity || identity->until_ms - clock_.wall_ms() > kRouterCertificate_ms * 2 / 3) return;
-  renewed_ms_ = std::max<int64_t>(now_ms, 1);
+  if (!identity) return;
+  const int64_t left_ms = identity->until_ms - clock_.wall_ms();
+  if (left_ms > kRouterCertificate_ms * 2 / 3) return;
   auto renewed = renew_membership(disk_, home_, clock_, membership_, kConnectPatience_ms);
+  // Without one that holds nothing is linked, so it is tried again soon.
+  if (left_ms > 0) renew_at_ms_ = now_ms + kRenewAgain_ms;
   narrate_link(clock_, renewed ? "the router's certificate was renewed"
                                : "the router's certificate, which holds until " + utc_text(identity->until_ms) +
                                      ", was not renewed: " + renewed.error().message);

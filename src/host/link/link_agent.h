@@ -76,7 +76,7 @@ class LinkAgent {
   LinkReader reader_;
   std::map<uint32_t, Stream> streams_;
   std::string folder_there_;  // of the certificates, at the control plane
-  int64_t heard_ms_ = 0, said_ms_ = 0, renewed_ms_ = 0, linked_ms_ = 0;
+  int64_t heard_ms_ = 0, said_ms_ = 0, renew_at_ms_ = 0, linked_ms_ = 0;
 };
 
 }  // namespace sluice::host
