@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kJoinSecretBytes = 32;
 constexpr size_t kMostTokenBytes = size_t{1} << 20U;
-constexpr size_t kMostTokens = 100;
+constexpr std::ptrdiff_t kMostTokens = 100;  // that nobody has used
 constexpr int64_t kLives_ms = 3'600'000;
 
 }  // namespace
@@ -54,7 +54,7 @@ Result<MadeJoinToken> JoinTokens::make(const std::string& fingerprint, std::opti
   const std::lock_guard guard(mutex_);
   auto file = read();
   if (!file) return file.error();
-  if (file->tokens.size() >= kMostTokens) {
+  if (std::ranges::count(file->tokens, false, &JoinToken::used) >= kMostTokens) {
     return Error{.code = Code::limit,
                  .message = "there are " + std::to_string(kMostTokens) + " tokens that have not been used",
                  .next = "use one of them, or wait an hour"};

@@ -46,6 +46,11 @@ TEST_F(Tokens, OneOfAnotherClusterAndOneThatWasChangedAreRefused) {
   EXPECT_EQ(refusal(made->token), "");
 }
 
+TEST_F(Tokens, AnyNumberMayBeUsedOneAfterTheOther) {
+  for (int made = 0; made < 150; ++made) EXPECT_EQ(refusal(tokens.make("")->token), "");
+  EXPECT_TRUE(tokens.make(""));
+}
+
 TEST_F(Tokens, ThereIsAnEndToThem) {
   for (int made = 0; made < 100; ++made) ASSERT_TRUE(tokens.make(""));
   EXPECT_EQ(tokens.make("").error().code, Code::limit);

@@ -48,6 +48,7 @@ Result<std::unique_ptr<LinkHub>> LinkHub::start(Means means, const std::vector<J
   if (hub->poll_ < 0 || hub->wake_ < 0) return error_from(errno, "make", "what waits for routers");
   // A router that has joined is missed, rather than gone, while it is not linked; here and after a takeover.
   for (const JoinedRouter& each : joined) {
+    if (auto there = hub->means_.disk.exists(hub->folder_of(each.name) + "/router.json"); there && *there) continue;
     if (auto written = hub->write_record(each, "", ""); !written) return written.error();
   }
   hub->watch(hub->wake_, EPOLLIN, {});
