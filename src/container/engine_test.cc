@@ -138,6 +138,10 @@ TEST_F(EngineTest, MakesContainersThatCanDoLittle) {
       "Tmpfs": {"/tmp": "rw,nosuid,nodev,mode=1777,size=1024"},
       "PortBindings": {"8080/tcp": [{"HostIp": "127.0.0.1", "HostPort": "18080"}]}}})"));
   EXPECT_EQ(json::parse(body_of({.image = "x"})).at("HostConfig").at("NetworkMode"), json::value("none"));
+  const ContainerSpec::Port everywhere{.inner = 8080, .outer = 18080, .address = "10.0.0.5"};
+  EXPECT_EQ(json::parse(body_of({.image = "x", .port = everywhere})).at("HostConfig").at("PortBindings"),
+            json::parse(R"({"8080/tcp": [{"HostIp": "127.0.0.1", "HostPort": "18080"},
+                                         {"HostIp": "10.0.0.5", "HostPort": "18080"}]})"));
 }
 
 TEST_F(EngineTest, LooksAtContainers) {
