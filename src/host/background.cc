@@ -233,11 +233,6 @@ std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
   return all;
 }
 
-std::string machine_of_router(Disk& disk, const Home& home, const std::string& name) {
-  auto record = record_in(disk, folder_of_router(home, name));
-  return record ? text_at(*record, "machine") : "";
-}
-
 std::string command_to_run_router(const std::string& name) {
   return name == kMainRouter ? "sluice router run" : "sluice router run --name " + name;
 }

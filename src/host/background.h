@@ -28,8 +28,6 @@ struct RunningRouter {
 
 // Those whose process is alive, and those that are linked.
 std::vector<RunningRouter> running_routers(Disk& disk, const Home& home);
-// The machine of a router that has joined from another one; empty: it is of this one.
-std::string machine_of_router(Disk& disk, const Home& home, const std::string& name);
 // What to type where one of this name does not run.
 std::string command_to_run_router(const std::string& name);
 

@@ -12,6 +12,7 @@
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "host/flows/flow_views.h"
+#include "host/link/joined_routers.h"
 #include "router.gen.h"
 #include "router/control_client.h"
 #include "runtime.gen.h"
@@ -55,6 +56,7 @@ class Looking {
       : reading_(reading), query_(query), states_(reading.rows) {
     if (reading.beside == nullptr) return;
     routers_ = running_routers(reading.beside->disk, reading.beside->home);
+    if (auto joined = JoinedRouters(reading.beside->disk, reading.beside->home).list()) joined_ = *std::move(joined);
     for (const RunningRouter& each : routers_) {
       auto client = ::sluice::router::ControlClient::connect(each.control, kRouterAnswers_ms);
       if (!client) continue;
@@ -86,9 +88,10 @@ class Looking {
     }
     shown.routers = routers_of(states_, routers_, id);
     for (StatusRouter& each : shown.routers) {
-      if (each.running || reading_.beside == nullptr) continue;
-      const std::string machine = machine_of_router(reading_.beside->disk, reading_.beside->home, each.name);
-      if (!machine.empty()) each.machine = machine;
+      auto joined = std::ranges::find(joined_, each.name, &JoinedRouter::name);
+      if (joined == joined_.end()) continue;
+      each.machine = joined->machine;
+      each.certificate_s = (joined->until_ms - reading_.beside->clock.wall_ms()) / 1'000;
     }
     return shown;
   }
@@ -135,6 +138,7 @@ class Looking {
   const StatusQuery& query_;
   views::States states_;
   std::vector<RunningRouter> routers_;
+  std::vector<JoinedRouter> joined_;  // those on other machines
   ObeyedByRevision obeyed_;
 };
 
@@ -152,11 +156,7 @@ std::vector<StatusRouter> routers_of(const views::States& states, const std::vec
     auto runs = std::ranges::find(running, member.router, &RunningRouter::router);
     if (runs != running.end()) {
       one.running = true;
-      if (runs->machine.empty()) {
-        one.pid = runs->pid;
-      } else {
-        one.machine = runs->machine;
-      }
+      if (runs->machine.empty()) one.pid = runs->pid;
       one.listen = runs->listen;
     }
     shown.push_back(std::move(one));

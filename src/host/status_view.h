@@ -29,8 +29,9 @@ struct StatusRouter {
   OrNull<int64_t> pid;
   std::vector<std::string> listen;  // "127.0.0.1:8080"
   OrNull<std::string> machine;      // another one; null: this one
+  OrNull<int64_t> certificate_s;    // for how long the certificate of one on another machine holds
 };
-BOOST_DESCRIBE_STRUCT(StatusRouter, (), (name, running, generation, pid, listen, machine))
+BOOST_DESCRIBE_STRUCT(StatusRouter, (), (name, running, generation, pid, listen, machine, certificate_s))
 
 struct StatusReplica {
   std::string name;

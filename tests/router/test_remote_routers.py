@@ -1,6 +1,7 @@
 """Routers on other machines: they join with a token, obey over a connection of their own, serve without the control plane,
 and are told what they may not do. Here all are on loopback; tests/router/test_three_machines.py has a network."""
 
+import datetime
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ from urllib.parse import urlsplit
 
 import machines
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from machines import Machine
 
 
@@ -105,7 +108,7 @@ def test_a_change_waits_for_those_that_live_and_names_the_one_that_does_not(plan
     shown = plane.routers()["edge"]
     assert shown["generation"] < shown["newest"] and shown["trouble"], shown
     assert "Router edge of local obeys table" in plane.run("why", "hello").stdout
-    assert f"router edge is not linked on {socket.gethostname()}" in plane.run("status").stdout
+    assert f"router edge is not linked on {socket.gethostname()}, certificate 23 h" in plane.run("status").stdout
     edge.route()
     eventually(lambda: obeys(plane, edge), lambda: edge.log("router"))
     eventually(lambda: plane.routers()["edge"]["trouble"] == "")
@@ -142,6 +145,41 @@ def test_what_may_not_join_is_told(plane, machine):
                                      code=None)
     assert replica.returncode != 0
     assert plane.run("replicas", "list", code=None).returncode != 0
+
+
+def end_certificate(plane, router):
+    """Gives the router a certificate for its key that has ended a moment ago."""
+    ca = x509.load_pem_x509_certificate((plane.home / "keys/router-ca.pem").read_bytes())
+    signer = serialization.load_pem_private_key((plane.home / "keys/router-ca.key").read_bytes(), None)
+    key = serialization.load_pem_private_key((router.home / "router/link.key").read_bytes(), None)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    ended = (x509.CertificateBuilder().subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "router edge")]))
+             .issuer_name(ca.subject).public_key(key.public_key()).serial_number(7)
+             .not_valid_before(now - datetime.timedelta(seconds=50)).not_valid_after(now - datetime.timedelta(seconds=2))
+             .add_extension(x509.SubjectAlternativeName([x509.UniformResourceIdentifier("spiffe://sluice/router/edge")]), False)
+             .sign(signer, hashes.SHA256()))
+    (router.home / "router/link.pem").write_bytes(ended.public_bytes(serialization.Encoding.PEM)
+                                                  + (plane.home / "keys/router-ca.pem").read_bytes())
+
+
+def holds(router):
+    shown = x509.load_pem_x509_certificate((router.home / "router/link.pem").read_bytes())
+    return shown.not_valid_after > datetime.datetime.utcnow()
+
+
+def test_a_certificate_that_has_ended_stops_nothing_and_is_renewed_by_its_key(plane, edge, eventually):
+    up(plane)
+    eventually(lambda: obeys(plane, edge))
+    plane.end("serve")
+    edge.kill_router()
+    end_certificate(plane, edge)
+    assert not holds(edge)
+    edge.route()
+    eventually(lambda: edge.generation() > 0, lambda: edge.log("router"))
+    assert hello_through(edge) == (200, "1.0.0")
+    plane.serve(urlsplit(plane.url).port)
+    eventually(lambda: holds(edge), lambda: edge.log("router"))
+    eventually(lambda: obeys(plane, edge), lambda: edge.log("router"))
 
 
 class Link:

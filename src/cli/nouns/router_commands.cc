@@ -22,6 +22,7 @@
 #include "cli/context.h"
 #include "cli/losing.h"
 #include "cli/nouns/router_stats.h"
+#include "cli/nouns/status_tree.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
 #include "cli/public_keys.h"
@@ -364,13 +365,6 @@ Result<Code> join(Context& context) {
   });
   context.output.note("next: sluice router run");
   return Code::ok;
-}
-
-std::string certificate_words(const OrNull<int64_t>& left_s) {
-  constexpr int64_t kHour_s = 3'600, kDay_s = 24 * kHour_s;
-  if (!left_s) return "";
-  if (*left_s < 0) return "ended";
-  return *left_s < 2 * kDay_s ? std::to_string(*left_s / kHour_s) + " h" : std::to_string(*left_s / kDay_s) + " d";
 }
 
 Result<Code> list(Context& context) {

@@ -78,7 +78,7 @@ void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment
     if (!each.running && !each.machine)
       text += " does not run" + (served ? "; next: " + host::command_to_run_router(each.name) : "");
     for (const std::string& address : each.listen) text += " " + address;
-    if (each.machine) text += " on " + *each.machine;
+    if (each.machine) text += " on " + *each.machine + ", certificate " + certificate_words(each.certificate_s);
     if (each.pid) text += " pid " + std::to_string(*each.pid);
     // Each router has a line: the first stands beside its environment.
     if (head.empty()) {
@@ -99,6 +99,13 @@ void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment
 }
 
 }  // namespace
+
+std::string certificate_words(const OrNull<int64_t>& left_s) {
+  constexpr int64_t kHour_s = 3'600, kDay_s = 24 * kHour_s;
+  if (!left_s) return "";
+  if (*left_s < 0) return "ended";
+  return *left_s < 2 * kDay_s ? std::to_string(*left_s / kHour_s) + " h" : std::to_string(*left_s / kDay_s) + " d";
+}
 
 std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
                         const std::vector<deploy::views::RolloutView>& rollouts, bool served) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "base/terminal.h"
 #include "deploy/views/rollouts.h"
 #include "host/status_view.h"
@@ -14,5 +15,8 @@ namespace sluice::cli {
 // `sluice serve` is the next step for all of it, so the tree names none.
 std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
                         const std::vector<deploy::views::RolloutView>& rollouts = {}, bool served = true);
+
+// For how long a certificate holds: "23 h", "ended"; empty: there is none.
+std::string certificate_words(const OrNull<int64_t>& left_s);
 
 }  // namespace sluice::cli

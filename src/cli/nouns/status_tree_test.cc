@@ -38,6 +38,13 @@ TEST(StatusTree, IsEmptyWhereNothingIsDeployed) {
   EXPECT_EQ(home.run({"status"}).out, "not running\n");
 }
 
+TEST(StatusTree, SaysForHowLongACertificateHolds) {
+  EXPECT_EQ(certificate_words({}), "");
+  EXPECT_EQ(certificate_words(-1), "ended");
+  EXPECT_EQ(certificate_words(86'399), "23 h");
+  EXPECT_EQ(certificate_words(3 * 86'400), "3 d");
+}
+
 // Recorded time was in the future, as an earlier version left it; then it is corrected.
 TEST(FirstWeek22, StatusAndTheDoctorShowAClockThatWasSetUntilItIsCorrected) {
   ObjectsHome home;
