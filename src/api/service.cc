@@ -664,6 +664,9 @@ http::Response Service::invite_router(const Call& call) {
   if (!body) return refused(body.error());
   auto environment = text_member(*body, "environment");
   if (!environment) return refused(environment.error());
+  if (auto known = door_for(call).view("environment", {{"environment", *environment}}); !known) {
+    return refused(known.error());
+  }
   return of_routers(parts_.routers->invite(*environment), 201);
 }
 

@@ -130,6 +130,8 @@ def test_its_key_never_leaves_it_and_certificates_come_with_theirs(plane, edge, 
 
 
 def test_what_may_not_join_is_told(plane, machine):
+    nowhere = plane.run("router", "token", "--environment", "locale", code=None)
+    assert nowhere.returncode != 0 and "there is no environment 'locale'; did you mean local?" in nowhere.stderr
     made = plane.data("router", "token")
     one = machine("one")
     one.run("router", "join", made["url"], "--token", made["token"], "--name", "one")

@@ -432,6 +432,7 @@ void add_backup_commands(Commands& commands) {
                                                .kind = Kind::path},
                                               recipient_option()}),
                 .example = "sluice backup create --to backups --recipient backup.key.pub",
+                .action = "Backup/create",
                 .run = create});
   commands.add({.name = "backup list",
                 .summary = "List the backups, and how far the archive has come",
@@ -448,6 +449,7 @@ void add_backup_commands(Commands& commands) {
                 .summary = "Restore the newest backup for a trial, and verify all of it",
                 .options = call_options(),
                 .example = "sluice backup drill",
+                .action = "Backup/drill",
                 .run = drill});
   commands.add(command_of({.name = "backup remove",
                            .action = "Backup/remove",
