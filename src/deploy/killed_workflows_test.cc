@@ -171,7 +171,6 @@ class KilledHome {
            "; deployments: " + rows("Deployment", [&](const json::value& row) { return text(row.at("bundle")); }) +
            "; plans: " + rows("DeployPlan", [&](const json::value& row) { return text(row.at("currentPhase")); }) +
            "; nodes: " + rows("DeployPlan[N]", [&](const json::value& row) { return text(row.at("status")); }) +
-           "; rollouts: " + rows("Rollout", [&](const json::value& row) { return text(row.at("status")); }) +
            "; pins: " +
            rows("Pin",
                 [&](const json::value& row) {
@@ -180,6 +179,7 @@ class KilledHome {
                          (row.at("ready").as_bool() ? "" : ", not ready");
                 }) +
            "; changes: " + rows("Pin[C]", [](const json::value&) { return std::string("one"); }) +
+           "; rollouts: " + rows("Rollout", [&](const json::value& row) { return text(row.at("status")); }) +
            "; markers: " + rows("Telemetry[M]", [&](const json::value& row) { return text(row.at("status")); }) +
            "; open: " + rows("Deployment[C]", [](const json::value&) { return std::string("one"); }) +
            "; running: " + std::to_string(world_.running().size());

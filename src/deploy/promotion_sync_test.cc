@@ -11,11 +11,13 @@
 #include "base/json_writer.h"
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
+#include "deploy/promotion/release_sources.h"
 #include "deploy/testing_kit_engine.h"
 #include "deploy/testing_up.h"
 #include "env.gen.h"
 #include "pin.gen.h"
 #include "pipeline.gen.h"
+#include "registry.gen.h"
 #include "release.gen.h"
 
 namespace sluice::deploy {
@@ -597,6 +599,32 @@ TEST_F(PromotionSync, ARollbackBringsBackSecretsWithTheImageAndTheSettings) {
   put_secret("three");
   EXPECT_TRUE(eventually([&] { return secret_version("shop", "local") == "3"; }));
   EXPECT_EQ(runs("shop", "local"), first);
+}
+
+TEST_F(PromotionSync, ATagIsResolvedWithTheLoginOfAnEnvironment) {
+  std::optional<oci::Login> shown;
+  ReleaseSources sources;
+  sources.pin_image = [&](const std::string& image, const std::optional<oci::Login>& login) {
+    shown = login;
+    return Result<std::string>(image + "@sha256:" + std::string(64, 'a'));
+  };
+  kit.tools().add<ReleaseSources>(sources);
+  define();
+  kit.put("Registry", "local/registry.example",
+          to_json(registry::RegistryRecord{
+              .environment = "local", .host = "registry.example", .secret = "registry/LOGIN"}));
+  const json::object cut = {{"component", "shop"}, {"image", "registry.example/shop:1"}};
+  EXPECT_EQ(kit.run("Release/create", cut).variant, "invalid") << "there is no such secret";
+  EXPECT_FALSE(shown);
+  ASSERT_EQ(
+      kit.run("Secret/put",
+              {{"environment", "local"}, {"name", "registry/LOGIN"}, {"provider", "store"}, {"value", "ann:apple"}})
+          .variant,
+      "ok");
+  auto end = kit.run("Release/create", cut);
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(shown, (oci::Login{.user = "ann", .password = "apple"}));
+  EXPECT_THAT(std::string(end.fields.at("image").as_string()), StartsWith("registry.example/shop:1@sha256:"));
 }
 
 TEST_F(PromotionSync, ARollbackThatWasHeldEndsWithTheNextMove) {

@@ -30,7 +30,7 @@ TEST(MigrateCommands, LintNamesWhatBreaksTheVersionBefore) {
   TestingFolder folder;
   RealDisk disk;
   ASSERT_TRUE(
-      write_atomically(disk, folder.path("0001_a.sql"), "CREATE TABLE t(a);\nCREATE INDEX i ON other(a);", 0644));
+      write_atomically(disk, folder.path("0001_a.sql"), "CREATE TABLE t(a int);\nCREATE INDEX i ON other(a);", 0644));
   EXPECT_EQ(home.run({"migrate", "lint", folder.path()}).out,
             "Nothing in these migrations breaks the version before.\n");
   auto found = home.run({"migrate", "lint", folder.path(), "--database", "postgres"});
@@ -38,7 +38,7 @@ TEST(MigrateCommands, LintNamesWhatBreaksTheVersionBefore) {
   EXPECT_EQ(found.out, "0001_a/expand.sql:2: locks: nobody writes while it is made; CREATE INDEX CONCURRENTLY\n");
   EXPECT_EQ(
       home.run({"migrate", "lint", folder.path(), "--database", "postgres", "--all"}).out,
-      "0001_a/expand.sql:1  no lock  CREATE TABLE t(a)\n0001_a/expand.sql:2  SHARE  CREATE INDEX i ON other(a)\n" +
+      "0001_a/expand.sql:1  no lock  CREATE TABLE t(a int)\n0001_a/expand.sql:2  SHARE  CREATE INDEX i ON other(a)\n" +
           found.out);
 }
 

@@ -501,7 +501,7 @@ void add_router_commands(Commands& commands) {
        .example = "sluice router token",
        .run = token});
   commands.add({.name = "router join",
-                .summary = "Have the router of an empty home obey elsewhere",
+                .summary = "Join a control plane on another machine",
                 .details = "The key of the router is made here and stays here. It gets a certificate for 24 hours, "
                            "which it renews by itself. Then sluice router run serves, and obeys that control plane.",
                 .args = {{.name = "url", .help = "of the control plane, such as https://sluice.example:8443"}},
@@ -514,7 +514,7 @@ void add_router_commands(Commands& commands) {
                 .example = "sluice router join https://sluice.example:8443 --token slr_TOKEN",
                 .run = join});
   commands.add({.name = "router remove",
-                .summary = "Let a router on another machine obey no more",
+                .summary = "Remove a router that joined from another machine",
                 .details = "Its certificate counts no more from then on, and changes do not wait for it. The router "
                            "itself serves on from what it has until somebody stops it.",
                 .args = {{.name = "router", .help = "its name"}},
