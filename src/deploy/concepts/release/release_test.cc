@@ -5,7 +5,9 @@
 
 #include "base/clock.h"
 #include "deploy/promotion/release_sources.h"
+#include "env.gen.h"
 #include "lang/run/harness.h"
+#include "pipeline.gen.h"
 #include "release.gen.h"
 
 namespace sluice::deploy::release {
@@ -63,6 +65,37 @@ TEST_F(ReleaseTest, CreateEndsAsItIsAnswered) {
   EXPECT_TRUE(harness.invoke(Compose{.component = "shop"}).is<Compose::NotFound>());
   harness.end_with({.outcome = lang::EngineOutcome::timeout, .message = "the registry is slow"});
   EXPECT_EQ(harness.invoke(Compose{.component = "shop"}).as<Compose::Invalid>().message, "the registry is slow");
+}
+
+TEST_F(ReleaseTest, AnEnvironmentThatIsLoggedInLendsItsLogin) {
+  ReleaseSources sources;
+  sources.pin_image = [](const std::string& image, const auto&) { return Result<std::string>(image + "@sha256:1"); };
+  harness.tools().add<ReleaseSources>(sources);
+  auto define = [&](const std::string& kind, const std::string& name, const std::string& spec) {
+    harness.rows().put("Definition", kind + "/" + name,
+                       {{"kind", kind},
+                        {"name", name},
+                        {"document", R"({"apiVersion": "openchoreo.dev/v1alpha1", "kind": ")" + kind +
+                                         R"(", "metadata": {"name": ")" + name + R"("}, "spec": )" + spec + "}"},
+                        {"digest", ""},
+                        {"since", "2026-01-01T00:00:00Z"}});
+  };
+  define("ComponentTypeDefinition", "web", R"({"workloadType": "deployment", "resources": []})");
+  define("Component", "shop", R"({"componentType": "deployment/web"})");
+  define("Workload", "shop", R"({"image": "registry.example/shop:1"})");
+  EXPECT_EQ(harness.invoke(Compose{.component = "shop"}).as<Compose::Ok>().image, "registry.example/shop:1@sha256:1");
+  harness.rows().put("Pipeline", "main", to_json(pipeline::PipelineRecord{.document = "{}"}));
+  harness.rows().put("Pipeline.stages", lang::child_key("main", lang::rows::number_key(0)),
+                     {{"environment", "local"}, {"root", true}});
+  harness.rows().put(
+      "Registry", "local/registry.example",
+      {{"environment", "local"}, {"host", "registry.example"}, {"secret", "login"}, {"since", "2026-01-01T00:00:00Z"}});
+  harness.rows().put("Env", "local", to_json(env::EnvRecord{.name = "local", .secretsType = "store"}));
+  const auto locked = harness.invoke(Compose{.component = "shop"}).as<Compose::Locked>();
+  EXPECT_EQ(locked.environment, "local");
+  EXPECT_EQ(locked.provider, "store");
+  EXPECT_EQ(locked.secret, "login");
+  EXPECT_EQ(locked.image, "registry.example/shop:1");
 }
 
 TEST_F(ReleaseTest, TheSameContentIsTheSameRelease) {
