@@ -107,6 +107,7 @@ def a_replay_is_equal_to_the_byte_and_marked(server):
         key = {"Idempotency-Key": uuid.uuid4().hex}
         status, first, headers = server.act("Env/update", key, environment=name, name="First")
         assert status == 200 and headers["Idempotency-Replayed"] is None
+        assert json.loads(headers["Sluice-Flow-Now"])["state"] in ("running", "settled")
         status, again, replayed = server.act("Env/update", key, environment=name, name="First")
         assert (status, again) == (200, first) and replayed["Idempotency-Replayed"] == "true"
         assert replayed["ETag"] == headers["ETag"]

@@ -1061,12 +1061,21 @@ http::Response Service::put_blob(const Call& call) {
   return in_json(json::object{{"digest", call.parts[0]}}, 201);
 }
 
-// What a repeated call is answered is equal to the byte, so it says nothing of how its flow stands by then.
+// What a repeated call is answered is equal to the byte, so only a header says how its flow stands by then.
 http::Response Service::answered(const Call& call, const host::Answer& answer, bool repeatable) {
-  json::object shown = host::to_json(answer);
+  json::object shown = host::to_json(answer), now;
   if (repeatable && answer.ended()) {
-    for (const char* changing : {"state", "followUpsPending", "followUpsMoving", "trouble"}) shown.erase(changing);
+    for (const char* changing : {"state", "followUpsPending", "followUpsMoving"}) {
+      if (const json::value* value = shown.if_contains(changing)) now[changing] = *value;
+      shown.erase(changing);
+    }
   }
+  http::Response response = answered_with(call, answer, std::move(shown));
+  if (!now.empty()) response.headers.push_back({std::string(host::kFlowNowHeader), write(now)});
+  return response;
+}
+
+http::Response Service::answered_with(const Call& call, const host::Answer& answer, json::object shown) {
   if (!answer.ended()) return in_json(shown, 202);
   if (answer.code == Code::ok) {
     http::Response response = in_json(shown);

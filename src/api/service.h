@@ -123,6 +123,7 @@ class Service final : public host::SocketService {
   host::EngineDoor door_for(const Call& call);
   bool was_used(const engine::Caller& caller, const std::string& key) const;
   http::Response answered(const Call& call, const host::Answer& answer, bool repeatable = false);
+  http::Response answered_with(const Call& call, const host::Answer& answer, json::object shown);
   std::function<bool()> until(const Call& call, int64_t otherwise_ms) const;
   std::optional<http::Response> not_there_yet(const Call& call) const;
   void log(const std::string& text) const {

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "host/problem.h"
+#include "host/wire_words.h"
 
 namespace sluice::host {
 namespace {
@@ -39,6 +40,12 @@ Result<Reply> reply_in(const Result<http::Answer>& answer) {
                  .message = "the server answered " + std::to_string(answer->status) + " with what is no JSON"};
   }
   Reply reply{.status = answer->status, .body = std::move(body->root)};
+  if (const std::string* now = http::find_header(answer->headers, kFlowNowHeader); now != nullptr) {
+    auto members = parse_json(*now);
+    if (members && members->root.is_object() && reply.body.is_object()) {
+      for (auto& each : members->root.get_object()) reply.body.get_object()[each.key()] = std::move(each.value());
+    }
+  }
   if (const std::string* tag = http::find_header(answer->headers, "ETag"); tag != nullptr && tag->size() > 2) {
     std::from_chars(tag->data() + 1, tag->data() + tag->size() - 1, reply.position);
   }

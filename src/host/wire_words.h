@@ -16,6 +16,9 @@ inline constexpr size_t kPageBytes = size_t{1} << 20U;
 inline constexpr std::string_view kKitHeader = "Sluice-Kit";
 inline constexpr std::string_view kPurposeHeader = "Sluice-For";
 
+// Beside an answer that is the same however often it is asked for: how its flow stands now, as members of that answer.
+inline constexpr std::string_view kFlowNowHeader = "Sluice-Flow-Now";
+
 // What one replica of a control plane says to the one that leads: the certificate, in base64, that its caller has
 // shown. It is believed along with the replica's own token alone, which begins like this.
 inline constexpr std::string_view kCertificateHeader = "Sluice-Client-Certificate";

@@ -212,7 +212,8 @@ def test_generated_requests_never_make_it_fail(place):
         target += "?" + "&".join(query) if query else ""
         status, headers, text = place.request(method, target, body)
         said = f"round {number}: {method} {target} {body} => {status} {text[:300]}"
-        assert status < 500, said
+        # Whoever asks for a position that does not come is told so when the time is up.
+        assert status < 500 or (status == 504 and "at_least=" in target), said
         if status >= 400 and path in ("/v1/login/sso/start", "/v1/login/sso/callback"):
             assert headers["Content-Type"].startswith("text/html"), said  # browsers go there, not programs
         elif status >= 400 and method != "HEAD":

@@ -8,7 +8,7 @@ import subprocess
 
 # They ask no server: what they are about is a file, a folder, a registry, or this machine.
 HERE = {"kit init", "kit list", "stop", "console", "replicas join", "backup key", "backup restore", "store import",
-        "router stats", "router upgrade", "tls trust", "context list", "context use", "schema", "help", "completion",
+        "router join", "router stats", "router upgrade", "tls trust", "context list", "context use", "schema", "help", "completion",
         "bundles pull", "pack pull", "credentials bootstrap", "mcp", *(f"mesh {word}" for word in (
             "init", "ca", "plan", "compile", "sign", "trace", "bundle", "schema"))}
 ENDLESS = {"serve", "deployer", "router run", "mesh agent", "watch"}

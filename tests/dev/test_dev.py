@@ -174,7 +174,7 @@ def test_soak_makes_many_runs_of_what_the_tests_do_briefly(tree):
     run = dev(tree, "soak")
     assert run.returncode == 3
     assert run.stdout.startswith("1 ") and "tests/up/test_first_week_23.py" in run.stdout
-    assert run.stdout.endswith("1 --gtest_filter=KilledPlans.*:MigrationRaceTest.*\n10000 runs\n")
+    assert run.stdout.endswith("1 --gtest_filter=KilledPlans.*:KilledPromotions.*:MigrationRaceTest.*\n10000 runs\n")
 
 
 @pytest.fixture

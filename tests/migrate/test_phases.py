@@ -118,7 +118,7 @@ def test_killed_anywhere(target, tool):
         for _ in range(200):
             run = subprocess.Popen(tool.words(target, verb, number), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             try:
-                run.communicate(timeout=random.uniform(0.005, 0.25))
+                run.communicate(timeout=random.uniform(0.001, 0.08))
             except subprocess.TimeoutExpired:
                 run.kill()
                 run.communicate()

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import Server
 
 from asking import request
+from postgres_server import Server
 from test_replicas import environments, joined, leads, named
 
 

@@ -5,9 +5,7 @@
 
 #include "base/clock.h"
 #include "deploy/promotion/release_sources.h"
-#include "env.gen.h"
 #include "lang/run/harness.h"
-#include "pipeline.gen.h"
 #include "release.gen.h"
 
 namespace sluice::deploy::release {
@@ -68,6 +66,7 @@ TEST_F(ReleaseTest, CreateEndsAsItIsAnswered) {
 }
 
 TEST_F(ReleaseTest, AnEnvironmentThatIsLoggedInLendsItsLogin) {
+  constexpr const char* kSince = "2026-01-01T00:00:00Z";
   ReleaseSources sources;
   sources.pin_image = [](const std::string& image, const auto&) { return Result<std::string>(image + "@sha256:1"); };
   harness.tools().add<ReleaseSources>(sources);
@@ -78,19 +77,28 @@ TEST_F(ReleaseTest, AnEnvironmentThatIsLoggedInLendsItsLogin) {
                         {"document", R"({"apiVersion": "openchoreo.dev/v1alpha1", "kind": ")" + kind +
                                          R"(", "metadata": {"name": ")" + name + R"("}, "spec": )" + spec + "}"},
                         {"digest", ""},
-                        {"since", "2026-01-01T00:00:00Z"}});
+                        {"since", kSince}});
   };
   define("ComponentTypeDefinition", "web", R"({"workloadType": "deployment", "resources": []})");
   define("Component", "shop", R"({"componentType": "deployment/web"})");
   define("Workload", "shop", R"({"image": "registry.example/shop:1"})");
   EXPECT_EQ(harness.invoke(Compose{.component = "shop"}).as<Compose::Ok>().image, "registry.example/shop:1@sha256:1");
-  harness.rows().put("Pipeline", "main", to_json(pipeline::PipelineRecord{.document = "{}"}));
+  harness.rows().put(
+      "Pipeline", "main",
+      {{"document", "{}"}, {"digest", ""}, {"since", kSince}, {"stopped", false}, {"stoppedBy", ""}, {"reason", ""}});
   harness.rows().put("Pipeline.stages", lang::child_key("main", lang::rows::number_key(0)),
                      {{"environment", "local"}, {"root", true}});
-  harness.rows().put(
-      "Registry", "local/registry.example",
-      {{"environment", "local"}, {"host", "registry.example"}, {"secret", "login"}, {"since", "2026-01-01T00:00:00Z"}});
-  harness.rows().put("Env", "local", to_json(env::EnvRecord{.name = "local", .secretsType = "store"}));
+  harness.rows().put("Registry", "local/registry.example",
+                     {{"environment", "local"}, {"host", "registry.example"}, {"secret", "login"}, {"since", kSince}});
+  harness.rows().put("Env", "local",
+                     {{"name", "local"},
+                      {"createdAt", kSince},
+                      {"generation", 1},
+                      {"runtimeType", "local"},
+                      {"secretsType", "store"},
+                      {"revocation", json::object{{"required", false}, {"listRef", ""}}},
+                      {"retention", json::object{{"archivedMaxAgeDays", 14}, {"stagedMaxCount", 5}}},
+                      {"health", json::object{{"lastDoctorStatus", "green"}, {"message", ""}}}});
   const auto locked = harness.invoke(Compose{.component = "shop"}).as<Compose::Locked>();
   EXPECT_EQ(locked.environment, "local");
   EXPECT_EQ(locked.provider, "store");
