@@ -385,7 +385,7 @@ def test_doctor_says_what_is_missing(started, plane, kept, eventually):
     configured(one, kept)
     made = one.data("backup", "create")
     assert "no backup has been restored for a trial yet" in findings(one)
-    assert "Backup/drill" in one.run("env", "doctor", "local", code=None).stderr
+    assert "next: sluice backup drill" in one.run("env", "doctor", "local", code=None).stderr
     one.run("backup", "drill")
     assert "backup" not in findings(one)
     (kept / "backups" / made["backup"] / "files").write_bytes(b"")
