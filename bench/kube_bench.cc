@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/testing_wait.h"
 #include "bench/programs.h"
 #include "http/outgoing.h"
 
@@ -49,10 +50,7 @@ class Server {
   Server(const std::string& sluice, const std::vector<std::string>& variables)
       : started_(start({sluice, "serve"}, variables)) {
     const std::string socket = variables.front().substr(variables.front().find('=') + 1) + "/run/sluice.sock";
-    for (const double end_s = wall_s() + kDeadline_s; !std::filesystem::exists(socket);) {
-      must(wall_s() < end_s, "sluice serve does not listen");
-      ::usleep(5'000);
-    }
+    must(eventually([&] { return std::filesystem::exists(socket); }), "sluice serve does not listen");
   }
   ~Server() {
     ::kill(started_.pid, SIGTERM);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include "base/json_writer.h"
 #include "base/real_disk.h"
+#include "base/testing_wait.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "deploy/router_fleet.h"
@@ -208,10 +210,12 @@ int run() {
     const std::lock_guard guard(mutex);
     return bare.size() == kRouters;
   };
-  while (!bare_there()) clock.sleep_ms(10);
+  if (!eventually(bare_there)) throw std::runtime_error("the bare connections are not there");
   const double before_kb = rss_kb();
-  while (!disk.exists(members.back().control).value()) clock.sleep_ms(10);
-  clock.sleep_ms(500);
+  const auto linked = [&] {
+    return std::ranges::all_of(members, [&](const auto& each) { return disk.exists(each.control).value(); });
+  };
+  if (!eventually(linked)) throw std::runtime_error("not all routers are linked");
   const double each_kb = (rss_kb() - before_kb) / kRouters;
 
   deploy::RouterFleet fleet(disk, (home.root() / "router").string(),

@@ -3,23 +3,23 @@ socket in a folder of the test; SQLite is a file. Both are spoken to by their ow
 
 import os
 import pwd
+import select
 import shutil
 import signal
 import sqlite3
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), Path("/usr/lib/postgresql/bin"))
 
 
-def holds_memory(pid):
-    """Whether a process is not gone yet; one that nobody reaps is."""
+def await_end(descriptor):
+    """Waits until the process is gone, or is only not reaped; whoever is its parent."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+        assert select.select([descriptor], [], [], 60)[0], "it goes on after SIGKILL"
+    finally:
+        os.close(descriptor)
 
 
 class Postgres:
@@ -58,14 +58,16 @@ class Postgres:
         """As a machine that loses its power: nothing is written any more."""
         children = subprocess.run(["pgrep", "-P", str(self.server.pid)], capture_output=True, text=True).stdout.split()
         self.server.kill()
+        ending = []
         for child in children:
             try:
-                os.kill(int(child), signal.SIGKILL)
+                ending.append(os.pidfd_open(int(child)))
+                signal.pidfd_send_signal(ending[-1], signal.SIGKILL)
             except ProcessLookupError:
                 pass
         self.server.wait()
-        while any(holds_memory(child) for child in children):
-            time.sleep(0.01)
+        for each in ending:
+            await_end(each)
         (self.folder / "data/postmaster.pid").unlink(missing_ok=True)
 
     def stop(self):

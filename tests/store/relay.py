@@ -2,7 +2,8 @@
 
 import socket
 import threading
-import time
+
+DEADLINE = 120  # seconds, after which a wire that nobody mends is given up
 
 
 class Relay:
@@ -12,20 +13,32 @@ class Relay:
     break_after(count): after so many more messages, in either direction, all wires are cut, and both ends are told."""
 
     def __init__(self, folder, server):
-        self.server, self.cut, self.ending, self.pairs = server, False, False, []
+        self.server, self.is_cut, self.ending, self.pairs = server, False, False, []
         self.held_words, self.held, self.left, self.broken = None, 0, None, 0
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(folder / ".s.PGSQL.5432"))
         self.listener.listen()
         self.address = f"postgresql://sluice@/postgres?host={folder}"
         threading.Thread(target=self.accept, daemon=True).start()
 
+    @property
+    def cut(self):
+        return self.is_cut
+
+    @cut.setter
+    def cut(self, value):
+        with self.lock:
+            self.is_cut = value
+            self.lock.notify_all()
+
     def hold(self, words):
         self.held_words = words
 
     def let_go(self):
-        self.held_words = None
+        with self.lock:
+            self.held_words = None
+            self.lock.notify_all()
 
     def break_after(self, count):
         self.left = count
@@ -50,8 +63,8 @@ class Relay:
         while True:
             try:
                 some = one.recv(65536)
-                while self.cut and not self.ending:
-                    time.sleep(0.01)
+                with self.lock:
+                    self.lock.wait_for(lambda: not self.is_cut or self.ending, DEADLINE)
                 if some and to_server:
                     self.wait_if_held(some)
                 if not some:
@@ -69,9 +82,7 @@ class Relay:
             return
         with self.lock:
             self.held += 1
-        while self.held_words is not None and not self.ending:
-            time.sleep(0.01)
-        with self.lock:
+            self.lock.wait_for(lambda: self.held_words is None or self.ending, DEADLINE)
             self.held -= 1
 
     def is_last(self):
@@ -91,7 +102,9 @@ class Relay:
         return True
 
     def close(self):
-        self.ending = True
+        with self.lock:
+            self.ending = True
+            self.lock.notify_all()
         self.listener.close()
         for each in self.pairs:
             each.close()

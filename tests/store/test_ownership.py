@@ -96,7 +96,7 @@ def test_a_start_that_its_replica_did_not_see_to_its_end_is_undone_when_it_leads
     slow = east.folder / "slow"
     slow.mkdir()
     (slow / "bundle.yaml").write_text("name: slow\nversion: '1'\nrun: [./app]\nhealth: {start_within: 300s}\n")
-    (slow / "app").write_text("#!/bin/sh\nexec sleep 600\n")
+    (slow / "app").write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     (slow / "app").chmod(0o755)
     with subprocess.Popen([str(east.sluice), "up", str(slow), "--detach"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=east.environment()) as asked:

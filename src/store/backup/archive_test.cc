@@ -36,16 +36,12 @@ TEST_F(ArchiveTest, AFolderThatIsNotMountedIsNotTakenForAnEmptyOne) {
   ASSERT_TRUE(disk.make_folder(place, 0700));
   step(*store, 4);
   const auto stopped = [&] {
-    const int64_t until = clock.monotonic_ns() + int64_t{60} * 1'000'000'000;
-    while (archive->status().trouble.find("has lost what was archived there") == std::string::npos) {
-      ASSERT_LT(clock.monotonic_ns(), until);
-      clock.sleep_ms(5);
-    }
+    return archive->status().trouble.find("has lost what was archived there") != std::string::npos;
   };
-  stopped();
+  EXPECT_TRUE(eventually(stopped));
   archive.reset();
   archive = start();
-  stopped();
+  EXPECT_TRUE(eventually(stopped));
   EXPECT_TRUE(disk.list(place)->empty());
   ASSERT_TRUE(disk.remove_folder(place));
   ASSERT_TRUE(disk.rename(away, place));

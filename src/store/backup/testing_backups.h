@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 #include "store/backup/archive.h"
 #include "store/backup/archiving_store.h"
 #include "store/backup/backup.h"
@@ -101,11 +102,7 @@ class ArchiveTest : public BackupTest {
                                      ArchiveOrder{.folder = folder.path("backups"), .recipient = pair.recipient()});
   }
   void wait_for(Archive& archive, uint64_t position) {
-    const int64_t until = clock.monotonic_ns() + int64_t{60} * 1'000'000'000;
-    while (archive.status().position < position) {
-      ASSERT_LT(clock.monotonic_ns(), until) << archive.status().trouble;
-      clock.sleep_ms(5);
-    }
+    ASSERT_TRUE(eventually([&] { return archive.status().position >= position; })) << archive.status().trouble;
   }
   std::string value_at(const RestoreMoment& moment) {
     MemoryStore empty;
